@@ -1,0 +1,55 @@
+"""Values that every room shares: frozen dataclasses, enums, errors. Standard library only."""
+
+from nova_desktop.model.cancellation import Cancellation
+from nova_desktop.model.errors import (
+    ErrorInfo,
+    InvalidRequest,
+    NovaError,
+    Refused,
+    RuntimeUnavailable,
+    WorkspaceError,
+)
+from nova_desktop.model.execution import (
+    KIB,
+    MIB,
+    ChangeKind,
+    Denied,
+    ExecutionRequest,
+    ExecutionResult,
+    FileChange,
+    Language,
+    Limits,
+    OutputCallback,
+    PathNote,
+    ProgressCallback,
+    RuntimeName,
+    Status,
+    Stream,
+    Workspace,
+)
+
+__all__ = [
+    "KIB",
+    "MIB",
+    "Cancellation",
+    "ChangeKind",
+    "Denied",
+    "ErrorInfo",
+    "ExecutionRequest",
+    "ExecutionResult",
+    "FileChange",
+    "InvalidRequest",
+    "Language",
+    "Limits",
+    "NovaError",
+    "OutputCallback",
+    "PathNote",
+    "ProgressCallback",
+    "Refused",
+    "RuntimeName",
+    "RuntimeUnavailable",
+    "Status",
+    "Stream",
+    "Workspace",
+    "WorkspaceError",
+]

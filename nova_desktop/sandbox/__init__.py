@@ -1,0 +1,1 @@
+"""How foreign code runs. Nothing here knows who asked for a run, or why."""

@@ -1,0 +1,49 @@
+"""One memory budget for everything a run makes the host hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class BudgetExceeded(Exception):  # noqa: N818
+    """A charge was refused; nothing was charged."""
+
+
+class MemoryBudget:
+    """Bounds the sum of guest memory, files, buffered output and frames, in bytes.
+
+    ``guest_bytes`` tells the present size of the guest's linear memory; ``on_change`` is told
+    the room that is left for it after each charge, so that the store's limit follows.
+    """
+
+    __slots__ = ("_guest_bytes", "_on_change", "charged", "exceeded", "total")
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.charged = 0
+        """Bytes held outside the guest's memory."""
+        self.exceeded = False
+        """True once any charge was refused."""
+        self._guest_bytes: Callable[[], int] = lambda: 0
+        self._on_change: Callable[[int], None] = lambda room: None
+
+    def attach_guest(
+        self, guest_bytes: Callable[[], int], on_change: Callable[[int], None]
+    ) -> None:
+        self._guest_bytes = guest_bytes
+        self._on_change = on_change
+        on_change(self.total - self.charged)
+
+    def charge(self, size: int) -> None:
+        """Raises:
+        BudgetExceeded: the sum would pass the total.
+        """
+        if self.charged + size + self._guest_bytes() > self.total:
+            self.exceeded = True
+            raise BudgetExceeded(f"{size} bytes more than the run's memory budget allows")
+        self.charged += size
+        self._on_change(self.total - self.charged)
+
+    def release(self, size: int) -> None:
+        self.charged -= size
+        self._on_change(self.total - self.charged)
