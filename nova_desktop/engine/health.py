@@ -1,0 +1,219 @@
+"""What works on this machine and why the rest does not: the value behind ``nova doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nova_desktop
+from nova_desktop.execute.choose import LANGUAGES
+from nova_desktop.model import (
+    ErrorInfo,
+    ExecutionRequest,
+    ExecutionResult,
+    Language,
+    NovaError,
+    RuntimeName,
+    Status,
+)
+from nova_desktop.settings import Paths, RuntimeSettings
+from nova_desktop.settings.environment import ALLOW_LOCAL_VARIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeHealth:
+    """One runtime: available, or why not and what to do about it."""
+
+    name: RuntimeName
+    available: bool
+    sandboxed: bool
+    languages: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": str(self.name),
+            "available": self.available,
+            "sandboxed": self.sandboxed,
+            "languages": list(self.languages),
+            "reason": self.reason,
+            "remedy": self.remedy,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPackage:
+    """A package of the library pack, importable by guest Python."""
+
+    name: str
+    version: str
+    licence: str
+    summary: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "version": self.version,
+            "licence": self.licence,
+            "summary": self.summary,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    runtimes: tuple[RuntimeHealth, ...]
+    versions: Mapping[str, str]
+    """``nova``, ``python``, ``platform``, ``wasmtime``, ``guest python``, ``guest quickjs``."""
+    packages: tuple[LibraryPackage, ...]
+    paths: Mapping[str, str]
+    """Where our files are: ``data``, ``cache``, ``guests``."""
+    disk_bytes: Mapping[str, int]
+    """Room that each of ``paths`` uses."""
+
+    @property
+    def well(self) -> bool:
+        """Whether the runtime that is used by default works."""
+        return any(r.available for r in self.runtimes if r.name is RuntimeName.WASM)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "well": self.well,
+            "runtimes": [runtime.to_json() for runtime in self.runtimes],
+            "versions": dict(self.versions),
+            "packages": [package.to_json() for package in self.packages],
+            "paths": dict(self.paths),
+            "disk_bytes": dict(self.disk_bytes),
+        }
+
+
+def check_health(
+    *,
+    paths: Paths,
+    settings: RuntimeSettings,
+    guests: Path | None,
+    manifest: Mapping[str, Any],
+    execute: Callable[[ExecutionRequest], ExecutionResult],
+) -> Health:
+    """Look at everything once. Runs one line in each guest, since a file that is there may
+    still not run.
+
+    ``guests``: the folder of the guests' artefacts, None when there is none; ``manifest``: what
+    it says about them (``runtime/nova-wasm/README.md``).
+    """
+    places = {"data": paths.data, "cache": paths.cache}
+    if guests is not None:
+        places["guests"] = guests
+    return Health(
+        runtimes=(
+            _wasm(execute),
+            *(_not_built(name) for name in (RuntimeName.NOVA, RuntimeName.DOCKER)),
+            _local(settings),
+        ),
+        versions=_versions(manifest),
+        packages=tuple(
+            LibraryPackage(*(str(entry.get(key, "")) for key in LibraryPackage.__slots__))
+            for entry in manifest.get("packages", ())
+        ),
+        paths={name: str(place) for name, place in places.items()},
+        disk_bytes={name: _room_used(place) for name, place in places.items()},
+    )
+
+
+_SELF_TESTS = {
+    Language.PYTHON: "print(6 * 7)",
+    Language.JAVASCRIPT: "console.log(6 * 7)",
+}
+
+
+def _wasm(execute: Callable[[ExecutionRequest], ExecutionResult]) -> RuntimeHealth:
+    for language, source in _SELF_TESTS.items():
+        request = ExecutionRequest(language=language, source=source, runtime=RuntimeName.WASM)
+        try:
+            result = execute(request)
+        except NovaError as error:
+            return _unavailable(RuntimeName.WASM, error.info())
+        if result.status is not Status.FINISHED or result.stdout != "42\n":
+            message = f"One line of {language} ended as {result.status}."
+            return _unavailable(
+                RuntimeName.WASM,
+                result.error or ErrorInfo("health.self_test_failed", message, _REINSTALL),
+            )
+    return RuntimeHealth(
+        RuntimeName.WASM, available=True, sandboxed=True, languages=_languages(RuntimeName.WASM)
+    )
+
+
+_REINSTALL = "Install Nova again; a file of it may be damaged."
+
+
+def _unavailable(name: RuntimeName, error: ErrorInfo) -> RuntimeHealth:
+    return RuntimeHealth(
+        name, available=False, sandboxed=True, reason=error.message, remedy=error.remedy
+    )
+
+
+def _not_built(name: RuntimeName) -> RuntimeHealth:
+    return RuntimeHealth(
+        name,
+        available=False,
+        sandboxed=True,
+        reason="not part of this version",
+        remedy="Use the wasm runtime.",
+    )
+
+
+def _local(settings: RuntimeSettings) -> RuntimeHealth:
+    if settings.allow_local:
+        return RuntimeHealth(
+            RuntimeName.LOCAL,
+            available=True,
+            sandboxed=False,
+            languages=_languages(RuntimeName.LOCAL),
+            reason=f"{ALLOW_LOCAL_VARIABLE}=1 is set: code runs without any protection",
+        )
+    return RuntimeHealth(
+        RuntimeName.LOCAL,
+        available=False,
+        sandboxed=False,
+        reason="switched off, as it protects from nothing",
+        remedy=f"Only for code you wrote yourself: set {ALLOW_LOCAL_VARIABLE}=1.",
+    )
+
+
+def _languages(name: RuntimeName) -> tuple[str, ...]:
+    return tuple(language for language in Language if language in LANGUAGES[name])
+
+
+def _versions(manifest: Mapping[str, Any]) -> dict[str, str]:
+    # Imported here: it costs more than a whole run, and only this page needs it.
+    from importlib import metadata
+
+    try:
+        wasmtime = metadata.version("wasmtime")
+    except metadata.PackageNotFoundError:
+        wasmtime = "not installed"
+    return {
+        "nova": nova_desktop.__version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "wasmtime": wasmtime,
+        "guest python": str(manifest.get("python", "not found")),
+        "guest quickjs": str(manifest.get("quickjs", "not found")),
+    }
+
+
+def _room_used(place: Path) -> int:
+    """Bytes of the files below ``place``; 0 when it does not exist. Links are not followed."""
+    total = 0
+    for folder, _folders, names in os.walk(place):
+        for name in names:
+            try:
+                total += os.lstat(Path(folder, name)).st_size
+            except FileNotFoundError:  # another process tidied up meanwhile
+                continue
+    return total
