@@ -128,6 +128,8 @@ class FileChange:
     sha256: str = ""
     """Of the new content; empty for a deletion or a directory."""
     media_type: str = ""
+    mode: int | None = None
+    """Permission bits of a file after the change; None when they stay as they were."""
     runs_outside: bool = False
     """Other programs run or obey this file later."""
 
@@ -140,6 +142,7 @@ class FileChange:
             "size_before": self.size_before,
             "sha256": self.sha256,
             "media_type": self.media_type,
+            "mode": None if self.mode is None else f"{self.mode:04o}",
             "runs_outside": self.runs_outside,
         }
 
@@ -192,6 +195,9 @@ class ExecutionResult:
     """Planned changes that were not written, each with its reason (a conflict, a bad name)."""
     written: tuple[str, ...] = ()
     """Paths that were really changed on the host."""
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """New content of created and modified files, for a request without a workspace: values in,
+    values out. Not part of the JSON."""
     value: None = None
     """Reserved until sessions exist."""
     denied: tuple[Denied, ...] = ()

@@ -1,0 +1,397 @@
+"""Writing a change plan to the owner's folder.
+
+In this order, because each step may fail and what came before must then be harmless:
+
+1. new folders are made, and every new content is written whole to a temporary file beside its
+   place; so room and permission are known before anything of the owner's changes;
+2. the contents are brought to the disk;
+3. each temporary file takes its place in one step, after a last look that the owner's file is
+   still the one that was staged;
+4. what the guest deleted is deleted, files before their folders;
+5. a file that becomes a folder, or the reverse, comes last: it cannot be one step.
+
+No room in step 1 undoes step 1 and writes nothing. A problem with one file is that file's
+alone: it is reported with its reason and the others go on.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from nova_desktop.execute.plan import ChangePlan, Planned
+from nova_desktop.execute.workspace import Staged
+from nova_desktop.hostfs import (
+    Directory,
+    FileKind,
+    FileState,
+    NotARegularFile,
+    StillChanging,
+    TooLarge,
+)
+from nova_desktop.model import ChangeKind, ErrorInfo, PathNote, ProgressCallback
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+_NO_PERMISSION = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+MAX_SINGLE_FLUSHES = 16
+"""Up to so many files are flushed one by one; for more, one flush of the file system is
+faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    written: tuple[str, ...] = ()
+    withheld: tuple[PathNote, ...] = ()
+    error: ErrorInfo | None = None
+    """Set when nothing could be written for a reason that concerns all of the plan."""
+
+
+@dataclass(slots=True)
+class _Prepared:
+    item: Planned
+    folder: tuple[str, ...]
+    name: str
+    temporary: str
+    state: FileState
+
+
+class _Withheld(Exception):
+    """One change is not written."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def apply_plan(
+    plan: ChangePlan,
+    root: Directory,
+    chosen: Collection[str] | None,
+    *,
+    progress: ProgressCallback | None = None,
+) -> Applied:
+    """Write what the owner chose: these paths and the new folders that they need; None stands
+    for everything but what must be named."""
+    return _Applier(root, progress).run(plan, chosen)
+
+
+@dataclass(slots=True)
+class _Applier:
+    root: Directory
+    progress: ProgressCallback | None
+    written: list[str] = field(default_factory=list)
+    withheld: dict[str, PathNote] = field(default_factory=dict)
+    _prepared: list[_Prepared] = field(default_factory=list)
+    _made: list[tuple[str, ...]] = field(default_factory=list)
+    _parent: tuple[tuple[str, ...], Directory] | None = None
+
+    def run(self, plan: ChangePlan, chosen: Collection[str] | None) -> Applied:
+        for note in plan.withheld:
+            self.withheld[note.path] = note
+        todo = self._choose(plan, chosen)
+        retyped = _retyped(todo)
+        usual = [item for item in todo if not _is_under(item.change.path, retyped)]
+        late = [item for item in todo if _is_under(item.change.path, retyped)]
+        try:
+            if error := self._prepare(usual):
+                return Applied((), tuple(self._sorted_notes()), error)
+            self._flush()
+            self._commit()
+            self._delete(usual)
+            self._write_one_by_one(late)
+        finally:
+            # Whatever happened, none of our temporary files stays behind.
+            self._discard_prepared()
+            self._close_parent()
+        return Applied(tuple(sorted(set(self.written))), tuple(self._sorted_notes()))
+
+    def _sorted_notes(self) -> list[PathNote]:
+        return sorted(self.withheld.values(), key=lambda note: note.path)
+
+    # What is to be written
+
+    def _choose(self, plan: ChangePlan, chosen: Collection[str] | None) -> list[Planned]:
+        parents = _parents_of(chosen or ())
+        todo = []
+        for item in plan.planned:
+            change = item.change
+            if change.path in self.withheld:
+                continue
+            new_folder = change.is_directory and change.kind is ChangeKind.CREATED
+            if chosen is None:
+                if item.runs_outside_reason:
+                    self._withhold(change.path, "apply.runs_outside", item.runs_outside_reason)
+                    continue
+            elif change.path not in chosen and not (new_folder and change.path in parents):
+                self._withhold(change.path, "apply.not_chosen", "it was not chosen")
+                continue
+            todo.append(item)
+        return todo
+
+    # Step 1
+
+    def _prepare(self, todo: list[Planned]) -> ErrorInfo | None:
+        new = [item for item in todo if item.change.kind is not ChangeKind.DELETED]
+        for count, item in enumerate(new):
+            self._report("Writing files", count, len(new))
+            try:
+                with self._each(item, pass_no_room=True):
+                    self._prepare_one(item, flush=len(new) <= MAX_SINGLE_FLUSHES)
+            except OSError as error:
+                return self._no_room(error, todo)
+        return None
+
+    def _prepare_one(self, item: Planned, *, flush: bool) -> None:
+        folder, name = _split(item.change.path)
+        parent = self._open(folder)
+        if item.change.is_directory:
+            self._make_folder(parent, folder, name)
+            return
+        now = self._check_unchanged(parent, name, item.before)
+        if item.only_mode_changes:
+            return
+        after = item.after
+        if after is None:
+            raise AssertionError("a change that is no deletion has new content")
+        temporary, state = parent.write_temporary(
+            after.chunks(), mode=after.mode, mtime_ns=after.mtime_ns, replaces=now, flush=flush
+        )
+        self._prepared.append(_Prepared(item, folder, name, temporary, state))
+
+    def _make_folder(self, parent: Directory, folder: tuple[str, ...], name: str) -> None:
+        try:
+            parent.make_folder(name)
+        except FileExistsError:
+            there = parent.state(name)
+            if there is None or there.kind is not FileKind.DIRECTORY:
+                raise
+            return  # another program made the same folder: nothing to do
+        self._made.append((*folder, name))
+        self.written.append("/".join((*folder, name)))
+
+    def _no_room(self, error: OSError, todo: list[Planned]) -> ErrorInfo:
+        self._discard_prepared()
+        for path in reversed(self._made):
+            parent = self._open(path[:-1])
+            parent.remove_folder(path[-1])
+        self.written.clear()
+        for item in todo:
+            self._withhold(item.change.path, "apply.no_room", "there is no room for all changes")
+        needed = sum(item.change.size for item in todo)
+        return ErrorInfo(
+            "apply.no_room",
+            f"Nothing was written: the disk has no room for the {needed:,} bytes of this plan"
+            f" ({error.strerror}). Your files are as they were.",
+            "Free some room and run it again, or choose fewer files.",
+            details={"bytes": str(needed)},
+        )
+
+    # Step 2
+
+    def _flush(self) -> None:
+        if len(self._prepared) > MAX_SINGLE_FLUSHES:
+            self.root.flush_file_system()
+
+    # Step 3
+
+    def _commit(self) -> None:
+        while self._prepared:
+            prepared = self._prepared[0]
+            with self._each(prepared.item):
+                self._commit_one(prepared)
+            if prepared.item.change.path in self.withheld:
+                self._discard(prepared)
+            self._prepared.pop(0)
+
+    def _commit_one(self, prepared: _Prepared) -> None:
+        item = prepared.item
+        parent = self._open(prepared.folder)
+        there = parent.state(prepared.temporary)
+        if there is None or not there.same_version(prepared.state):
+            # Its folder was exchanged for another one under our hands.
+            raise _Withheld("apply.conflict", "its folder was replaced meanwhile")
+        if item.before is None:
+            parent.create_from(prepared.temporary, prepared.name)
+        else:
+            self._check_unchanged(parent, prepared.name, item.before)
+            parent.replace_from(prepared.temporary, prepared.name)
+        self.written.append(item.change.path)
+
+    # Step 4
+
+    def _delete(self, todo: list[Planned]) -> None:
+        deletions = [item for item in todo if item.change.kind is ChangeKind.DELETED]
+        # Reversed: what is in a folder sorts behind it and must go first.
+        for item in reversed(deletions):
+            with self._each(item):
+                self._delete_one(item)
+        for item in todo:
+            if item.only_mode_changes:
+                with self._each(item):
+                    self._set_mode(item)
+
+    def _delete_one(self, item: Planned) -> None:
+        folder, name = _split(item.change.path)
+        parent = self._open(folder)
+        state = parent.state(name)
+        if state is None:
+            return  # somebody else deleted it: it is as the guest left it
+        if item.change.is_directory:
+            if state.kind is not FileKind.DIRECTORY:
+                raise _Withheld("apply.conflict", f"it became a {state.kind.value} meanwhile")
+            parent.remove_folder(name)
+        else:
+            self._check_unchanged(parent, name, item.before)
+            parent.remove_file(name)
+        self.written.append(item.change.path)
+
+    def _set_mode(self, item: Planned) -> None:
+        if item.change.path in self.withheld or item.change.mode is None:
+            return
+        folder, name = _split(item.change.path)
+        self._open(folder).set_permissions(name, item.change.mode)
+        self.written.append(item.change.path)
+
+    # Step 5
+
+    def _write_one_by_one(self, late: list[Planned]) -> None:
+        self._delete(late)
+        for item in late:
+            path = item.change.path
+            if item.change.kind is ChangeKind.DELETED or path in self.withheld:
+                continue
+            with self._each(item):
+                self._prepare_one(item, flush=True)
+            self._commit()
+
+    # Shared
+
+    def _check_unchanged(
+        self, parent: Directory, name: str, before: Staged | None
+    ) -> FileState | None:
+        """The present state of the owner's file, if it is still what the guest was given.
+
+        In doubt (other times, same size) the content decides: an editor that saved the same
+        text, or a changed permission, is no reason to lose the guest's work.
+        """
+        now = parent.state(name)
+        if before is None:
+            if now is not None:
+                raise _Withheld("apply.conflict", "something with that name appeared meanwhile")
+            return None
+        if now is None:
+            raise _Withheld("apply.conflict", "it was deleted meanwhile")
+        if now.kind is not FileKind.FILE:
+            raise _Withheld("apply.conflict", f"it became a {now.kind.value} meanwhile")
+        if not now.mode & 0o222:
+            raise _Withheld("apply.read_only_file", "it is marked read-only")
+        if before.state is None or not now.same_version(before.state):
+            self._check_same_content(parent, name, before)
+        return now
+
+    def _check_same_content(self, parent: Directory, name: str, before: Staged) -> None:
+        try:
+            content, _ = parent.read_file(name, limit=before.size)
+        except (TooLarge, StillChanging, NotARegularFile):
+            same = False
+        else:
+            same = hashlib.sha256(content).hexdigest() == before.sha256
+        if not same:
+            raise _Withheld("apply.conflict", "another program changed it meanwhile")
+
+    @contextmanager
+    def _each(self, item: Planned, *, pass_no_room: bool = False) -> Iterator[None]:
+        """Turn the failure of one change into a note about it."""
+        try:
+            yield
+        except _Withheld as reason:
+            self._withhold(item.change.path, reason.code, reason.reason)
+        except FileExistsError:
+            self._withhold(
+                item.change.path, "apply.conflict", "something with that name appeared meanwhile"
+            )
+        except OSError as error:
+            if pass_no_room and error.errno in _NO_ROOM:
+                raise
+            self._withhold(item.change.path, *_explained(error))
+
+    def _open(self, folder: tuple[str, ...]) -> Directory:
+        """The folder, opened anew along the handle; neighbours share one opening."""
+        if self._parent is None or self._parent[0] != folder:
+            self._close_parent()
+            self._parent = folder, self.root.descend(folder)
+        return self._parent[1]
+
+    def _close_parent(self) -> None:
+        if self._parent is not None:
+            self._parent[1].close()
+            self._parent = None
+
+    def _discard_prepared(self) -> None:
+        for prepared in self._prepared:
+            self._discard(prepared)
+        self._prepared.clear()
+
+    def _discard(self, prepared: _Prepared) -> None:
+        try:
+            parent = self._open(prepared.folder)
+            there = parent.state(prepared.temporary)
+            if there is not None and there.identity == prepared.state.identity:
+                parent.remove_file(prepared.temporary)
+        except OSError:
+            # Its folder is gone or replaced; the temporary file went with it.
+            self._close_parent()
+
+    def _withhold(self, path: str, code: str, reason: str) -> None:
+        self.withheld.setdefault(path, PathNote(path, reason, code))
+
+    def _report(self, what: str, done: int, total: int) -> None:
+        if self.progress is not None and done % 64 == 0:
+            self.progress(what, done, total)
+
+
+def _explained(error: OSError) -> tuple[str, str]:
+    if error.errno in _NO_ROOM:
+        return "apply.no_room", "the disk has no room for it"
+    if error.errno in _NO_PERMISSION:
+        return "apply.no_permission", "you have no permission to write there"
+    if error.errno == errno.ENOTEMPTY:
+        return "apply.not_empty", "files that the program was not given are still in it"
+    if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.ENOENT}:
+        return "apply.conflict", "its folder was removed or replaced meanwhile"
+    return "apply.failed", f"the system says: {error.strerror or type(error).__name__}"
+
+
+def _split(path: str) -> tuple[tuple[str, ...], str]:
+    *folder, name = path.split("/")
+    return tuple(folder), name
+
+
+def _parents_of(paths: Collection[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        parts = path.split("/")
+        found.update("/".join(parts[:count]) for count in range(1, len(parts)))
+    return found
+
+
+def _retyped(todo: list[Planned]) -> frozenset[str]:
+    """Paths that are both deleted and created: a file becomes a folder or the reverse."""
+    deleted = {item.change.path for item in todo if item.change.kind is ChangeKind.DELETED}
+    return frozenset(
+        item.change.path
+        for item in todo
+        if item.change.kind is ChangeKind.CREATED and item.change.path in deleted
+    )
+
+
+def _is_under(path: str, roots: frozenset[str]) -> bool:
+    if not roots:
+        return False
+    parts = path.split("/")
+    return any("/".join(parts[:count]) in roots for count in range(1, len(parts) + 1))

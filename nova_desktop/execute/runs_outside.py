@@ -1,0 +1,188 @@
+"""Files that other programs run or obey later: outside Nova, with all of the owner's rights.
+
+Writing one of these is how a confined program would get out: a hook in ``.git``, a task in
+``.vscode``, a line in ``.bashrc``. They are marked in the change plan and written only when the
+owner names them one by one.
+"""
+
+from __future__ import annotations
+
+from nova_desktop.hostfs import collision_key
+
+_FOLDERS = {
+    ".git": "git runs its hooks and obeys its configuration",
+    ".hg": "Mercurial runs its hooks",
+    ".svn": "Subversion obeys it",
+    ".husky": "git runs these hooks",
+    ".vscode": "the editor runs its tasks",
+    ".idea": "the editor runs its tasks",
+    ".devcontainer": "the editor starts what it names",
+    ".github": "the build service runs its workflows",
+    ".gitlab": "the build service runs its pipelines",
+    ".circleci": "the build service runs its jobs",
+    ".cargo": "cargo obeys it",
+    ".claude": "an AI assistant obeys it",
+    ".cursor": "an AI assistant obeys it",
+    ".ssh": "ssh obeys it",
+    ".gnupg": "GnuPG obeys it",
+    "autostart": "the desktop starts what lies there",
+    "systemd": "the system starts what lies there",
+    "launchagents": "the system starts what lies there",
+    "startup": "the desktop starts what lies there",
+    "node_modules": "node runs its packages",
+    "site-packages": "python runs its packages",
+}
+
+_SHELL = "a shell runs it at its start"
+_TOOL = "a tool runs or obeys it"
+_NAMES = {
+    # shells and profiles
+    ".bashrc": _SHELL,
+    ".bash_profile": _SHELL,
+    ".bash_login": _SHELL,
+    ".bash_logout": _SHELL,
+    ".bash_aliases": _SHELL,
+    ".profile": _SHELL,
+    ".zshrc": _SHELL,
+    ".zshenv": _SHELL,
+    ".zprofile": _SHELL,
+    ".zlogin": _SHELL,
+    ".zlogout": _SHELL,
+    ".kshrc": _SHELL,
+    ".cshrc": _SHELL,
+    ".tcshrc": _SHELL,
+    ".login": _SHELL,
+    ".inputrc": _SHELL,
+    "config.fish": _SHELL,
+    "profile.ps1": _SHELL,
+    ".envrc": "direnv runs it",
+    ".xprofile": _SHELL,
+    ".xinitrc": _SHELL,
+    ".xsession": _SHELL,
+    # git and editors
+    ".gitconfig": "git obeys it",
+    ".gitmodules": "git obeys it",
+    ".gitattributes": "git obeys it",
+    ".editorconfig": "editors obey it",
+    ".vimrc": "the editor runs it",
+    ".exrc": "the editor runs it",
+    ".emacs": "the editor runs it",
+    ".dir-locals.el": "the editor runs it",
+    # AI assistants
+    ".mcp.json": "an AI assistant starts what it names",
+    "mcp.json": "an AI assistant starts what it names",
+    "claude.md": "an AI assistant obeys it",
+    "agents.md": "an AI assistant obeys it",
+    ".cursorrules": "an AI assistant obeys it",
+    # Python
+    "pyvenv.cfg": "python obeys it",
+    "conftest.py": "pytest runs it",
+    "sitecustomize.py": "python runs it at its start",
+    "usercustomize.py": "python runs it at its start",
+    "setup.py": "pip runs it",
+    "setup.cfg": _TOOL,
+    "pyproject.toml": _TOOL,
+    "tox.ini": _TOOL,
+    "noxfile.py": _TOOL,
+    "pip.conf": "pip obeys it",
+    ".pypirc": "pip obeys it",
+    ".pre-commit-config.yaml": "git runs what it names",
+    # JavaScript
+    "package.json": "npm runs its scripts",
+    ".npmrc": "npm obeys it",
+    ".yarnrc": "yarn obeys it",
+    ".yarnrc.yml": "yarn obeys it",
+    # build and delivery
+    "makefile": "make runs it",
+    "gnumakefile": "make runs it",
+    "justfile": "just runs it",
+    "cmakelists.txt": "cmake runs it",
+    "build.rs": "cargo runs it",
+    "build.gradle": "gradle runs it",
+    "rakefile": "rake runs it",
+    "dockerfile": "docker runs it",
+    "docker-compose.yml": "docker runs it",
+    "docker-compose.yaml": "docker runs it",
+    "compose.yaml": "docker runs it",
+    "compose.yml": "docker runs it",
+    "vagrantfile": "vagrant runs it",
+    "jenkinsfile": "the build service runs it",
+    ".gitlab-ci.yml": "the build service runs it",
+    ".travis.yml": "the build service runs it",
+    "azure-pipelines.yml": "the build service runs it",
+    "bitbucket-pipelines.yml": "the build service runs it",
+    "crontab": "the system runs what it names",
+    ".netrc": "network programs obey it",
+    ".curlrc": "curl obeys it",
+    ".wgetrc": "wget obeys it",
+    # Windows
+    "desktop.ini": "the Windows desktop obeys it",
+    "autorun.inf": "Windows obeys it",
+}
+
+_WINDOWS = "Windows runs it when it is opened"
+_SUFFIXES = {
+    ".pth": "python runs it at its start",
+    ".code-workspace": "the editor runs its tasks",
+    ".desktop": "the desktop starts what it names",
+    ".service": "the system starts what it names",
+    ".timer": "the system starts what it names",
+    ".plist": "the system may start what it names",
+    **dict.fromkeys(
+        [
+            ".lnk",
+            ".url",
+            ".scf",
+            ".exe",
+            ".com",
+            ".dll",
+            ".sys",
+            ".cpl",
+            ".scr",
+            ".pif",
+            ".bat",
+            ".cmd",
+            ".ps1",
+            ".psm1",
+            ".vbs",
+            ".vbe",
+            ".jse",
+            ".wsf",
+            ".wsh",
+            ".hta",
+            ".msi",
+            ".msp",
+            ".msc",
+            ".reg",
+            ".inf",
+            ".jar",
+            ".library-ms",
+            ".settingcontent-ms",
+        ],
+        _WINDOWS,
+    ),
+}
+
+
+def runs_outside(path: str, *, new_execute_bit: bool = False) -> str:
+    """Why other programs run or obey ``path`` later; empty when nothing is known to.
+
+    Letter case, composed or decomposed letters, trailing dots and spaces, and an alternate
+    stream's suffix make no difference: some file system takes the name for the listed one.
+    """
+    if new_execute_bit:
+        return "it became an executable program"
+    parts = [_same_name(part) for part in path.split("/")]
+    for part in parts:
+        if part in _FOLDERS:
+            return _FOLDERS[part]
+    name = parts[-1]
+    if name in _NAMES:
+        return _NAMES[name]
+    # Every suffix, not only the last: "page.html.lnk" and "x.pth" alike.
+    dot = name.rfind(".")
+    return _SUFFIXES.get(name[dot:], "") if dot >= 0 else ""
+
+
+def _same_name(part: str) -> str:
+    return collision_key(part.partition(":")[0]).rstrip(". ")
