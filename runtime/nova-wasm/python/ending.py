@@ -1,0 +1,216 @@
+"""How a program ends: its exit code, its traceback, and what CPython does when it exits.
+
+The interpreter is never finalised (the instance is dropped instead), so ``finish`` does the
+parts of ``Py_FinalizeEx`` that a program can see: atexit handlers, destructors, flushed files.
+Everything here runs after the program, which may have replaced whatever it could reach; hence
+the private builtins and the references taken at import.
+"""
+
+from __future__ import annotations
+
+from _nova_guest.pristine import builtins as __builtins__  # noqa: A004 - see pristine
+
+import atexit
+import gc
+import sys
+from _json import encode_basestring_ascii as _json_string
+from io import BufferedRandom, BufferedWriter, TextIOWrapper
+from os import fsdecode as _fsdecode
+from types import ModuleType, TracebackType
+from weakref import ref
+
+import _nova
+
+_KEYBOARD_INTERRUPT_STATUS = 130
+_FLUSH_FAILED_STATUS = 120
+_REPORT_CHARACTERS = 4_096
+"""Of each field of a report; the host takes at most 64 KiB of JSON."""
+_RESERVE_BYTES = 2 << 20
+"""More than one arena of CPython's allocator (1 MiB, aligned)."""
+
+_stdout, _stderr = sys.stdout, sys.stderr
+_default_hook = sys.__excepthook__
+_collect, _objects = gc.collect, gc.get_objects
+_run_atexit = atexit._run_exitfuncs
+_report = _nova.report
+_set_recursion_limit = sys.setrecursionlimit
+_recursion_limit = sys.getrecursionlimit()
+_modules = sys.modules
+
+_reserve: list[bytearray] = []
+_own_modules: frozenset[str] = frozenset()
+
+
+def remember_snapshot() -> None:
+    """What is in ``sys.modules`` now is not the program's."""
+    global _own_modules
+    _own_modules = frozenset(_modules) - {"__main__"}
+
+
+def set_memory_aside() -> None:
+    """Called last before the snapshot: all zeros at the end of the heap cost nothing in it."""
+    _reserve.append(bytearray(_RESERVE_BYTES))
+
+
+def failed(error: BaseException) -> int:
+    """The exit code of a program that raised, after showing what it raised as CPython does."""
+    # Memory may be what ran out: the display and the report need some.
+    _reserve.clear()
+    _set_recursion_limit(_recursion_limit)
+    if error.__traceback__ is not None and _is_ours(error.__traceback__):
+        error.__traceback__ = None
+    if isinstance(error, SystemExit):
+        return _exit_status(error)
+    status = _show(error)
+    _send_report(error)
+    return status
+
+
+def _is_ours(traceback: TracebackType) -> bool:
+    """True for what ``begin`` raised: the program has no frame then."""
+    return traceback.tb_frame.f_globals.get("__name__") == "_nova_guest.program"
+
+
+def _exit_status(error: SystemExit) -> int:
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        # CPython takes it for a C long, -1 when it does not fit; the system keeps the last byte.
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
+    _write(f"{_text(code)}\n")
+    return 1
+
+
+def _show(error: BaseException) -> int:
+    status = _KEYBOARD_INTERRUPT_STATUS if isinstance(error, KeyboardInterrupt) else 1
+    _use_working_stderr()
+    sys.last_exc = sys.last_value = error
+    sys.last_type, sys.last_traceback = type(error), error.__traceback__
+    hook = getattr(sys, "excepthook", _default_hook)
+    if hook is _default_hook:
+        _default_hook(type(error), error, error.__traceback__)
+        return status
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit as exit_request:
+        return _exit_status(exit_request)
+    except BaseException as second:
+        # The first frame of this traceback is ours.
+        second.__traceback__ = second.__traceback__ and second.__traceback__.tb_next
+        second.__context__ = None
+        _write("Error in sys.excepthook:\n")
+        _default_hook(type(second), second, second.__traceback__)
+        _write("\nOriginal exception was:\n")
+        _default_hook(type(error), error, error.__traceback__)
+    return status
+
+
+def _use_working_stderr() -> None:
+    """A traceback must not vanish because the program broke or closed its sys.stderr."""
+    stream = getattr(sys, "stderr", None)
+    if stream is _stderr:
+        return
+    try:
+        stream.write("")
+        stream.flush()
+    except BaseException:  # noqa: BLE001 - whatever the program's object does, it is not usable
+        sys.stderr = _stderr
+
+
+def _write(text: str) -> None:
+    _use_working_stderr()
+    sys.stderr.write(text)
+
+
+def _text(value: object) -> str:
+    """``str(value)`` runs the program's code, which may fail."""
+    try:
+        return str(value)
+    except BaseException:  # noqa: BLE001 - as above
+        return f"<{type(value).__name__} object: its text could not be made>"
+
+
+def _send_report(error: BaseException) -> None:
+    module = error.name if isinstance(error, ImportError) else None
+    path = error.filename if isinstance(error, OSError) else None
+    fields = {
+        "type": type(error).__name__,
+        "message": _text(error),
+        "module": module if isinstance(module, str) else "",
+        "path": _path_text(path),
+    }
+    body = ", ".join(
+        f'"{name}": {_json_string(str.__str__(value)[:_REPORT_CHARACTERS])}'
+        for name, value in fields.items()
+    )
+    _report(f"{{{body}}}".encode("ascii"))
+
+
+def _path_text(path: object) -> str:
+    if isinstance(path, (str, bytes)):
+        return _fsdecode(path)
+    return _text(path) if hasattr(path, "__fspath__") else ""
+
+
+def finish(status: int) -> int:
+    """Everything between the program's last statement and the exit code of the run."""
+    _set_recursion_limit(_recursion_limit)
+    _run_atexit()
+    flushed = _flush_standard_streams()
+    _drop_program()
+    flushed = _flush_standard_streams() and flushed
+    return status if flushed else _FLUSH_FAILED_STATUS
+
+
+def _flush_standard_streams() -> bool:
+    flushed = True
+    for stream in (
+        getattr(sys, "stdout", None), getattr(sys, "stderr", None), _stdout, _stderr
+    ):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException as error:  # noqa: BLE001 - the program's object may raise anything
+            flushed = False
+            _write(f"Exception ignored in: {_text(type(stream))}\n")
+            _default_hook(type(error), error, None)
+    return flushed
+
+
+def _drop_program() -> None:
+    """Let go of the program's objects: destructors run, files are flushed and closed."""
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        vars(sys).pop(name, None)
+    survivors = []
+    for name in [name for name in _modules if name not in _own_modules]:
+        module = _modules.pop(name)
+        if isinstance(module, ModuleType):
+            survivors.append(ref(module))
+        del module
+    _collect()
+    for survivor in survivors:
+        module = survivor()
+        if module is not None:
+            _clear(vars(module))
+        del module
+    for thing in _objects():
+        if type(thing) in (TextIOWrapper, BufferedWriter, BufferedRandom) and not thing.closed:
+            _flush(thing)
+
+
+def _clear(namespace: dict[str, object]) -> None:
+    """As ``_PyModule_ClearDict``: private names first, then all others but the builtins."""
+    for private in (True, False):
+        for name in list(namespace):
+            is_private = name[:1] == "_" and name[1:2] != "_"
+            if is_private is private and name != "__builtins__":
+                namespace[name] = None
+
+
+def _flush(file: TextIOWrapper | BufferedWriter | BufferedRandom) -> None:
+    try:
+        file.flush()
+    except (OSError, ValueError) as error:
+        _write(f"Exception ignored in: {file!r}\n")
+        _default_hook(type(error), error, None)

@@ -1,0 +1,212 @@
+/* The Python guest: CPython, initialised once, kept as a snapshot.
+ *
+ * nova_init runs at build time only. It starts the interpreter and lets the package _nova_guest
+ * import and warm up the standard library; the memory it leaves is the guest. nova_run runs one
+ * program in it. The interpreter is never finalised: this libc cannot, and the instance is
+ * dropped anyway. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <wasi/libc-environ.h>
+
+#include "nova.h"
+
+enum {
+    FAULT_EXIT_CODE = 70,   /* sysexits' EX_SOFTWARE: our own code failed, not the program */
+    ENTROPY_PIECE = 256,    /* getentropy refuses more */
+    HASH_SEED = 20011,      /* the same in every run; README, "What a snapshot repeats" */
+};
+
+static PyObject *begin_run, *end_run;
+
+/* --- the module _nova ---------------------------------------------------------------------- */
+
+static PyObject *nova_call(PyObject *module, PyObject *argument) {
+    static unsigned char reply[16384]; /* most replies fit: one crossing instead of two */
+    (void)module;
+    Py_buffer request;
+    if (PyObject_GetBuffer(argument, &request, PyBUF_SIMPLE) < 0) return NULL;
+    uint32_t length =
+        nova_host_call(request.buf, (uint32_t)request.len, reply, (uint32_t)sizeof reply);
+    PyBuffer_Release(&request);
+    if (length <= sizeof reply) return PyBytes_FromStringAndSize((char *)reply, length);
+    if (length > INT32_MAX) return PyErr_NoMemory();
+    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)length);
+    if (result) nova_host_take(PyBytes_AS_STRING(result), length);
+    return result;
+}
+
+static PyObject *nova_report(PyObject *module, PyObject *argument) {
+    (void)module;
+    Py_buffer json;
+    if (PyObject_GetBuffer(argument, &json, PyBUF_SIMPLE) < 0) return NULL;
+    nova_host_report(json.buf, (uint32_t)json.len);
+    PyBuffer_Release(&json);
+    Py_RETURN_NONE;
+}
+
+static PyObject *nova_environ(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    __wasilibc_deinitialize_environ(); /* what the snapshot's libc knew */
+    PyObject *result = PyList_New(0);
+    char **entries = result ? __wasilibc_get_environ() : NULL;
+    for (; entries && *entries; entries++) {
+        PyObject *entry = PyBytes_FromString(*entries);
+        if (!entry || PyList_Append(result, entry) < 0) {
+            Py_XDECREF(entry);
+            Py_DECREF(result);
+            return NULL;
+        }
+        Py_DECREF(entry);
+    }
+    return result;
+}
+
+static PyObject *nova_set_zone(PyObject *module, PyObject *argument) {
+    (void)module;
+    Py_buffer tzif;
+    if (PyObject_GetBuffer(argument, &tzif, PyBUF_SIMPLE) < 0) return NULL;
+    nova_set_timezone("", tzif.buf, (size_t)tzif.len);
+    PyBuffer_Release(&tzif);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef nova_methods[] = {
+    {"call", nova_call, METH_O, "call(request: bytes) -> bytes. A brokered call to the host."},
+    {"report", nova_report, METH_O, "report(json: bytes) -> None. Why the program ended."},
+    {"environ", nova_environ, METH_NOARGS, "environ() -> list[bytes]. This run's K=V entries."},
+    {"set_timezone", nova_set_zone, METH_O, "set_timezone(tzif: bytes) -> None. b'' is UTC."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef nova_module = {
+    PyModuleDef_HEAD_INIT, .m_name = "_nova", .m_size = -1, .m_methods = nova_methods};
+
+static PyObject *create_nova_module(void) { return PyModule_Create(&nova_module); }
+
+/* --- build time ---------------------------------------------------------------------------- */
+
+static _Noreturn void give_up(const char *step, const char *why) {
+    fprintf(stderr, "nova_init: %s: %s\n", step, why ? why : "see above");
+    if (PyErr_Occurred()) PyErr_Print();
+    abort();
+}
+
+static void must(const char *step, PyStatus status) {
+    if (PyStatus_Exception(status)) give_up(step, status.err_msg);
+}
+
+static void start_interpreter(void) {
+    PyPreConfig preconfig;
+    PyPreConfig_InitIsolatedConfig(&preconfig);
+    preconfig.utf8_mode = 1;
+    must("pre-initialisation", Py_PreInitialize(&preconfig));
+    PyImport_AppendInittab("_nova", create_nova_module);
+
+    PyConfig config;
+    PyConfig_InitIsolatedConfig(&config);
+    config.site_import = 0;
+    config.write_bytecode = 0;
+    config.install_signal_handlers = 0;
+    config.pathconfig_warnings = 0;
+    config.parse_argv = 0;
+    config.faulthandler = 0;
+    config.use_hash_seed = 1;
+    config.hash_seed = HASH_SEED;
+    config.module_search_paths_set = 1;
+    must("path", PyWideStringList_Append(&config.module_search_paths, L"/nova"));
+    must("path",
+         PyWideStringList_Append(&config.module_search_paths, L"/usr/lib/python313.zip"));
+    must("name", PyConfig_SetString(&config, &config.program_name, L"python3"));
+    must("executable", PyConfig_SetString(&config, &config.executable, L""));
+    must("prefix", PyConfig_SetString(&config, &config.prefix, L"/usr"));
+    must("prefix", PyConfig_SetString(&config, &config.exec_prefix, L"/usr"));
+    must("prefix", PyConfig_SetString(&config, &config.base_prefix, L"/usr"));
+    must("prefix", PyConfig_SetString(&config, &config.base_exec_prefix, L"/usr"));
+    must("library", PyConfig_SetString(&config, &config.stdlib_dir, L"/usr/lib/python3.13"));
+    must("initialisation", Py_InitializeFromConfig(&config));
+    PyConfig_Clear(&config);
+}
+
+static void prepare_python(void) {
+    PyObject *module = PyImport_ImportModule("_nova_guest.prepare");
+    PyObject *pair = module ? PyObject_CallMethod(module, "prepare", NULL) : NULL;
+    if (!pair || !PyArg_ParseTuple(pair, "OO", &begin_run, &end_run))
+        give_up("_nova_guest.prepare", NULL);
+    Py_INCREF(begin_run);
+    Py_INCREF(end_run);
+    Py_DECREF(pair);
+    Py_DECREF(module);
+    PyGC_Collect();
+}
+
+static int host_entropy(sqlite3_vfs *vfs, int length, char *out) {
+    (void)vfs;
+    for (int done = 0; done < length; done += ENTROPY_PIECE) {
+        int left = length - done;
+        if (getentropy(out + done, left < ENTROPY_PIECE ? (size_t)left : ENTROPY_PIECE))
+            return done;
+    }
+    return length;
+}
+
+/* SQLite seeds its generator from /dev/urandom or else the time in seconds; and its state would
+ * be in the snapshot. File locks need fcntl, which WASI lacks: "unix-none" does without. */
+static void prepare_sqlite(void) {
+    if (sqlite3_initialize() != SQLITE_OK) give_up("sqlite3_initialize", "failed");
+    sqlite3_vfs *without_locks = sqlite3_vfs_find("unix-none");
+    if (!without_locks) give_up("sqlite3_vfs_find", "no unix-none");
+    sqlite3_vfs_register(without_locks, 1);
+    for (sqlite3_vfs *vfs = sqlite3_vfs_find(NULL); vfs; vfs = vfs->pNext)
+        vfs->xRandomness = host_entropy;
+    sqlite3_randomness(0, NULL); /* forget the state: the first use in a run seeds anew */
+}
+
+NOVA_EXPORT(nova_init) void nova_init(void) {
+    start_interpreter();
+    prepare_python();
+    prepare_sqlite();
+    __wasilibc_deinitialize_environ();
+    nova_clear_free_memory();
+}
+
+/* --- run time ------------------------------------------------------------------------------ */
+
+NOVA_EXPORT(nova_alloc) void *nova_alloc(uint32_t size) { return malloc(size ? size : 1); }
+
+/* The program runs from here, not from Python, so that no frame of ours is below its own:
+ * tracebacks, inspect.stack() and print_stack() show the program alone. */
+static PyObject *run_program(PyObject *code) {
+    PyObject *main_module = PyImport_AddModule("__main__"); /* borrowed */
+    PyObject *globals = main_module ? PyModule_GetDict(main_module) : NULL;
+    PyObject *result = globals ? PyEval_EvalCode(code, globals, globals) : NULL;
+    if (!result) return PyErr_GetRaisedException();
+    Py_DECREF(result);
+    Py_RETURN_NONE;
+}
+
+NOVA_EXPORT(nova_run) int32_t nova_run(char *request, uint32_t length) {
+    PyObject *bytes = PyBytes_FromStringAndSize(request, length);
+    free(request);
+    PyObject *code = bytes ? PyObject_CallOneArg(begin_run, bytes) : NULL;
+    Py_XDECREF(bytes);
+    PyObject *exception = NULL, *exit_code = NULL;
+    if (code) {
+        exception = Py_IsNone(code) ? Py_NewRef(Py_None) : run_program(code);
+        Py_DECREF(code);
+        exit_code = exception ? PyObject_CallOneArg(end_run, exception) : NULL;
+        Py_XDECREF(exception);
+    }
+    long result = exit_code ? PyLong_AsLong(exit_code) : -1;
+    Py_XDECREF(exit_code);
+    if (PyErr_Occurred()) {
+        PyErr_Print();
+        return FAULT_EXIT_CODE;
+    }
+    return (int32_t)(result & 255);
+}
