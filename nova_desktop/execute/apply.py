@@ -21,11 +21,11 @@ import hashlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from nova_desktop.execute.plan import ChangePlan, Planned
 from nova_desktop.execute.workspace import Staged
 from nova_desktop.hostfs import (
-    Directory,
     FileKind,
     FileState,
     NotARegularFile,
@@ -33,6 +33,9 @@ from nova_desktop.hostfs import (
     TooLarge,
 )
 from nova_desktop.model import ChangeKind, ErrorInfo, PathNote, ProgressCallback
+
+if TYPE_CHECKING:
+    from nova_desktop.hostfs.posix import Directory
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_PERMISSION = {errno.EACCES, errno.EPERM, errno.EROFS}

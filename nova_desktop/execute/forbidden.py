@@ -71,7 +71,10 @@ class ForbiddenFolders:
 
 
 def _home_folders() -> list[Path]:
-    homes = {Path("~").expanduser()}
+    homes = set()
+    # Neither HOME nor an account with a home: then there is none to protect.
+    with contextlib.suppress(RuntimeError):
+        homes.add(Path.home())
     if os.name == "posix":
         # HOME can be pointed elsewhere; the account's folder is the one with the keys.
         import pwd

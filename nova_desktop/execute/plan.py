@@ -80,19 +80,22 @@ def make_plan(
     left_out: Sequence[PathNote] = (),
     only: str | None = None,
     rules: NameRules = NameRules.POSIX,
+    most_bytes: int,
 ) -> ChangePlan:
     """Compare what was staged with what the guest left.
 
     ``left_out``: paths that exist on the host unseen. ``only``: the one file that was given.
-    ``rules``: whose names can be held where the plan will be written.
+    ``rules``: whose names can be held where the plan will be written. ``most_bytes``: bytes of
+    new content at most, together; only files with holes can pass the run's memory budget, and
+    a hole of a terabyte costs its maker nothing.
     """
     planned: list[Planned] = []
-    unnameable: list[PathNote] = []
+    impossible: list[PathNote] = []
     kept: set[str] = set()
     seen: set[str] = set()
     for entry in entries:
         if printable(entry.path) != entry.path:
-            unnameable.append(
+            impossible.append(
                 PathNote(printable(entry.path), "its name is not valid Unicode", "name.not_unicode")
             )
             continue
@@ -101,14 +104,20 @@ def make_plan(
         if before is not None and before.is_directory != entry.is_directory:
             planned.append(_deleted(entry.path, before))
             before = None
-        if (found := _compared(entry, before, staged)) is not None:
+        if entry.content_changed and not entry.is_directory:
+            most_bytes -= entry.size
+        if most_bytes < 0:
+            most_bytes += entry.size
+            reason = f"its {entry.size:,} bytes are more than the run's memory limit"
+            impossible.append(PathNote(entry.path, reason, "apply.too_large"))
+        elif (found := _compared(entry, before, staged)) is not None:
             planned.append(found)
         if before is not None:
             kept.add(entry.path)
     planned += [_deleted(path, before) for path, before in staged.items() if path not in seen]
     planned.sort(key=lambda item: (item.change.path, item.change.kind is ChangeKind.CREATED))
     occupied = kept | {note.path for note in left_out}
-    withheld = unnameable + _impossible(planned, occupied, only, rules)
+    withheld = impossible + _impossible(planned, occupied, only, rules)
     return ChangePlan(tuple(planned), tuple(sorted(withheld, key=lambda note: note.path)))
 
 
@@ -203,7 +212,7 @@ def _collision_path(path: str) -> str:
     return "/".join(map(collision_key, path.split("/")))
 
 
-def _sha256(chunks: Iterator[bytes]) -> str:
+def _sha256(chunks: Iterator[bytes | bytearray | memoryview]) -> str:
     digest = hashlib.sha256()
     for chunk in chunks:
         digest.update(chunk)

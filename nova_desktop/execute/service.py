@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,22 @@ class _Run:
         self.runtime.prepare(request.language, self.progress)
         budget = MemoryBudget(request.limits.memory_bytes)
         files = self.runtime.new_files(request.language, budget)
+        with ExitStack() as stack:
+            # Files that lie on a disk are removed; those in memory go by themselves.
+            if isinstance(files, AbstractContextManager):
+                stack.enter_context(files)
+            return self._go(files, budget, workspace, forbidden, on_output, approve)
+
+    def _go(
+        self,
+        files: WorkFiles,
+        budget: MemoryBudget,
+        workspace: HostWorkspace | None,
+        forbidden: ForbiddenFolders,
+        on_output: OutputCallback | None,
+        approve: ApproveCallback | None,
+    ) -> ExecutionResult:
+        request = self.request
         try:
             staging = self._stage(workspace, forbidden, files)
         except StagingStopped:
@@ -137,7 +153,6 @@ class _Run:
             budget=budget,
             cancellation=self.cancellation,
             on_output=on_output,
-            progress=self.progress,
         )
         outcome, error = self._explain(outcome, on_output)
         plan = self._plan(workspace, staging, files)
@@ -183,7 +198,7 @@ class _Run:
         request = self.request
         environment = {
             "HOME": WORK,
-            "TMPDIR": "/tmp",
+            "TMPDIR": "/tmp",  # noqa: S108 - the guest's own, in memory
             "LANG": "C.UTF-8",
             "TZ": request.timezone,
             **request.environment,
@@ -230,6 +245,7 @@ class _Run:
             left_out=staging.left_out,
             only=None if workspace is None else workspace.only,
             rules=NameRules.of_this_system(),
+            most_bytes=self.request.limits.memory_bytes,
         )
 
     def _apply(

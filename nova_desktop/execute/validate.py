@@ -22,9 +22,9 @@ from nova_desktop.policy import build_guest_env
 MAX_SOURCE_BYTES = 4 * MIB
 """A program is read by a person or written by a model; larger is data in the wrong place."""
 MAX_ARGUMENTS_BYTES = 1 * MIB
-MAX_PATH_BYTES = 4096
-MAX_PATH_DEPTH = 64
-"""Both as in the guest's file system, which refuses longer and deeper paths."""
+MAX_PATH_BYTES = 4096 - len("/work/")
+MAX_PATH_DEPTH = 63
+"""Both as in the guest's file system, which counts ``/work`` as well."""
 
 
 def validated(request: ExecutionRequest) -> ExecutionRequest:

@@ -14,12 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nova_desktop.execute.forbidden import ForbiddenFolders
 from nova_desktop.execute.text import printable
 from nova_desktop.hostfs import (
-    Directory,
     Entry,
     FileKind,
     FileState,
@@ -40,13 +39,16 @@ from nova_desktop.model import (
 from nova_desktop.sandbox.runtime import WorkFiles
 from nova_desktop.sandbox.wasm.budget import BudgetExceeded
 
+if TYPE_CHECKING:
+    from nova_desktop.hostfs.posix import Directory
+
 ENTRY_BYTES = 512
 """What the memory budget charges for a name, besides the content."""
 GUEST_BYTES = 32 * MIB
 """Room that an interpreter needs before it can do anything with the files."""
-MAX_DEPTH = 64
-MAX_PATH_BYTES = 4096
-"""Both as in the guest's file system."""
+MAX_DEPTH = 63
+MAX_PATH_BYTES = 4096 - len("/work/")
+"""Both as in the guest's file system, which counts ``/work`` as well."""
 
 _PROGRESS_EVERY_S = 0.1
 
@@ -101,7 +103,7 @@ class HostWorkspace:
         """
         shown = printable(os.fspath(path))
         try:
-            resolved = path.expanduser().resolve(strict=True)
+            resolved = path.resolve(strict=True)
             kind = FileState.of(resolved.stat()).kind
             if kind is FileKind.SPECIAL:
                 raise WorkspaceError(

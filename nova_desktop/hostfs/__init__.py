@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nova_desktop.hostfs.posix import Directory
 
 __all__ = [
-    "Directory",
     "Entry",
     "FileKind",
     "FileState",

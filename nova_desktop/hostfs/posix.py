@@ -139,7 +139,7 @@ class Directory:
 
     def write_temporary(
         self,
-        chunks: Iterable[bytes],
+        chunks: Iterable[bytes | bytearray | memoryview],
         *,
         mode: int,
         mtime_ns: int,
@@ -260,7 +260,7 @@ def _read_exactly(descriptor: int, size: int) -> bytes | None:
     return b"".join(pieces) if total == size else None
 
 
-def _write_all(descriptor: int, chunk: bytes) -> None:
+def _write_all(descriptor: int, chunk: bytes | bytearray | memoryview) -> None:
     view = memoryview(chunk)
     while view:
         view = view[os.write(descriptor, view) :]

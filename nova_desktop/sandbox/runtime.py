@@ -7,7 +7,7 @@ whoever compares them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from nova_desktop.model import (
@@ -48,7 +48,7 @@ class WorkEntry(Protocol):
         """False only when the content certainly is what was staged."""
         ...
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes | bytearray | memoryview]:
         """The content in pieces, holes as zeros."""
         ...
 
@@ -92,8 +92,6 @@ class Runtime(Protocol[Files]):
         budget: MemoryBudget,
         cancellation: Cancellation,
         on_output: OutputCallback | None = None,
-        host_call: Callable[[bytes], bytes] | None = None,
-        progress: ProgressCallback | None = None,
     ) -> GuestOutcome: ...
 
     def close(self) -> None: ...
