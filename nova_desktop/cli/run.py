@@ -215,7 +215,9 @@ def _runtime(named: str) -> RuntimeName:
 def _run_for_a_program(request: ExecutionRequest, program: Program, write: Write) -> int:
     """One JSON document on stdout. Nobody is asked, so ``ask`` writes nothing."""
     consent = Consent(write, place="", can_ask=False)
-    result = _execute(request, program, Cancellation(), consent)
+    result = _execute(request, Cancellation(), consent)
+    if result.error is not None and (hint := missing_sibling(program, result.error)):
+        result = dataclasses.replace(result, error=dataclasses.replace(result.error, hint=hint))
     sys.stdout.write(json.dumps(result.to_json()) + "\n")
     return exit_code_of(result, wanted=consent.wanted)
 
@@ -234,7 +236,7 @@ def _run_for_a_person(
         output.finish()
 
     consent = Consent(write, place, can_ask=terminal.can_ask(), before_asking=quiet)
-    result = _execute(request, program, cancellation, consent, output, progress)
+    result = _execute(request, cancellation, consent, output, progress)
     quiet()
     if terminal.is_terminal(sys.stderr) or _worth_telling(result):
         lines = summary(
@@ -243,6 +245,7 @@ def _run_for_a_person(
             place=place,
             plan_shown=consent.asked,
             how_to_write=consent.how_to_write,
+            hint=missing_sibling(program, result.error),
         )
         sys.stderr.write("\n".join(lines) + "\n")
     return exit_code_of(result, wanted=consent.wanted)
@@ -256,7 +259,6 @@ def _worth_telling(result: ExecutionResult) -> bool:
 
 def _execute(
     request: ExecutionRequest,
-    program: Program,
     cancellation: Cancellation,
     consent: Consent,
     on_output: OutputCallback | None = None,
@@ -265,7 +267,7 @@ def _execute(
     from nova_desktop.engine import Engine
 
     with Engine.open() as engine, _interrupt_requests(cancellation):
-        result = engine.execute(
+        return engine.execute(
             request,
             on_output=on_output,
             on_progress=on_progress,
@@ -273,9 +275,6 @@ def _execute(
             cancellation=cancellation,
             owner_typed_runtime=request.runtime is not None,
         )
-    if result.error is not None and (hint := missing_sibling(program, result.error)):
-        result = dataclasses.replace(result, error=dataclasses.replace(result.error, hint=hint))
-    return result
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 
 from nova_desktop.cli.foreign_text import escape_line
@@ -46,10 +47,14 @@ def status_line(result: ExecutionResult, style: Style) -> str:
 def error_lines(error: ErrorInfo, style: Style) -> list[str]:
     lines = [f"{style.bad('error')}: {escape_line(error.message)} {style.faint(error.code)}"]
     if error.hint:
-        lines.append(f"{style.careful('hint')}: {escape_line(error.hint)}")
+        lines.append(_hint_line(error.hint, style))
     if error.remedy:
         lines.append(f"{style.careful('what to do')}: {escape_line(error.remedy)}")
     return lines
+
+
+def _hint_line(hint: str, style: Style) -> str:
+    return f"{style.careful('hint')}: {escape_line(hint)}"
 
 
 def change_lines(changes: Sequence[FileChange], style: Style) -> list[str]:
@@ -90,16 +95,26 @@ def count_in_words(changes: Iterable[FileChange]) -> str:
 
 
 def summary(
-    result: ExecutionResult, *, style: Style, place: str, plan_shown: bool, how_to_write: str
+    result: ExecutionResult,
+    *,
+    style: Style,
+    place: str,
+    plan_shown: bool = False,
+    how_to_write: str = "",
+    hint: str = "",
 ) -> list[str]:
     """All lines of the report.
 
     ``place``: the workspace as the owner typed it. ``plan_shown``: a question has just listed
     the changes. ``how_to_write``: what to type to keep changes that were not written.
+    ``hint``: what only the command line knows. The engine's own hint is already on stderr,
+    after the traceback, which also says all that the error of a failed program would.
     """
     lines = [status_line(result, style)]
-    if result.error is not None:
-        lines += error_lines(result.error, style)
+    if result.error is not None and result.status is not Status.FAILED:
+        lines += error_lines(dataclasses.replace(result.error, hint=hint), style)
+    elif hint:
+        lines += [_hint_line(hint, style)]
     if result.files and not plan_shown:
         where = f" in {escape_line(place)}" if place else " in /work"
         lines.append(f"changes{where}: {count_in_words(result.files)}")

@@ -1,0 +1,188 @@
+"""What happens on a real terminal: the question, Ctrl-C, progress, and hostile output.
+
+Each test is ``nova`` in a pseudo-terminal over an engine that plays one scenario.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="needs a POSIX terminal")
+
+ROOT = Path(__file__).parents[2]
+
+
+class Terminal:
+    """A child in a terminal of its own."""
+
+    def __init__(self, scenario: str, *arguments: str) -> None:
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            os.chdir(ROOT)
+            os.environ["NO_COLOR"] = "1"
+            command = [sys.executable, "-m", "tests.cli.fake_engine", scenario, *arguments]
+            os.execv(sys.executable, command)
+        self.seen = ""
+        self.exit_code: int | None = None
+
+    def read_until(self, text: str, seconds: float = 20.0) -> str:
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            left = end - time.monotonic()
+            assert left > 0, f"waited for {text!r}, saw {self.seen!r}"
+            assert self._read(left), f"ended before {text!r}, saw {self.seen!r}"
+        return self.seen
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def finish(self) -> str:
+        while self._read(20):
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        self.exit_code = os.waitstatus_to_exitcode(status)
+        return self.seen
+
+    def close(self) -> None:
+        os.close(self.master)
+        if self.exit_code is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+    def _read(self, seconds: float) -> bool:
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        try:
+            data = os.read(self.master, 65536) if ready else b""
+        except OSError:  # EIO: the child closed its side
+            return False
+        self.seen += data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(data)
+
+
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    program = tmp_path / "program.py"
+    program.write_text("print(1)\n")
+    started: list[Terminal] = []
+
+    def run(scenario: str, *arguments: str) -> Terminal:
+        work = ("run", str(program), "--work", str(tmp_path), *arguments)
+        started.append(Terminal(scenario, *work))
+        return started[-1]
+
+    yield run
+    for terminal in started:
+        terminal.close()
+
+
+QUESTION = "leave the folder as it is: "
+
+
+def test_the_word_allow_writes(start: Start) -> None:
+    terminal = start("changes")
+    before = terminal.read_until(QUESTION)
+    assert "program says hello\n" in before, "the question begins on a line of its own"
+    assert "│ created" in before
+    terminal.type("allow\n")
+    assert "written: 1 of 1" in terminal.finish()
+    assert terminal.exit_code == 0
+
+
+@pytest.mark.parametrize("answer", ["\n", "yes\n", "y\n", "ALLOW\n", "allow it\n", "\x04", "\x03"])
+def test_any_other_answer_writes_nothing(start: Start, answer: str) -> None:
+    terminal = start("changes")
+    terminal.read_until(QUESTION)
+    terminal.type(answer)
+    assert "nothing was written" in terminal.finish()
+    assert terminal.exit_code == 0
+
+
+def test_what_was_typed_before_the_question_is_no_answer(start: Start) -> None:
+    terminal = start("slow")
+    terminal.read_until("started")
+    terminal.type("allow\n")
+    terminal.read_until(QUESTION)
+    # The dropped line would have been read at once; silence shows that the question still waits.
+    time.sleep(0.3)
+    assert "written" not in terminal.seen
+    terminal.type("\n")
+    assert "nothing was written" in terminal.finish()
+
+
+def test_the_same_line_typed_after_the_question_is_an_answer(start: Start) -> None:
+    """The control of the test above."""
+    terminal = start("slow")
+    terminal.read_until(QUESTION)
+    terminal.type("allow\n")
+    assert "written: 1 of 1" in terminal.finish()
+
+
+def test_a_hostile_name_stays_one_quoted_line_in_the_question(start: Start) -> None:
+    terminal = start("evil")
+    before = terminal.read_until(QUESTION)
+    assert "a\\u202egpj.exe\\n│ ok\\x1b[2J" in before
+    assert "\u202e" not in before
+    assert "\x1b[2J" not in before
+    assert re.search(r"^│ created .*a\\u202e", before, re.MULTILINE)
+
+
+def test_a_programs_colour_ends_before_the_question(start: Start) -> None:
+    before = start("evil").read_until(QUESTION)
+    assert before.index("\x1b[31m") < before.index("\x1b[0m") < before.index("wants to change")
+
+
+def test_raw_passes_everything(start: Start) -> None:
+    """The control of the filter: without it the program's sequence reaches the terminal."""
+    before = start("evil", "--raw").read_until(QUESTION)
+    assert "\x1b[2J" in before
+
+
+def test_files_that_other_programs_obey_are_asked_about_apart(start: Start) -> None:
+    terminal = start("sensitive")
+    first = terminal.read_until(QUESTION)
+    assert ".git" not in first
+    terminal.type("allow\n")
+    terminal.seen = ""
+    second = terminal.read_until(QUESTION)
+    assert ".git/hooks/x: git runs it" in second
+    terminal.type("\n")
+    assert "written: 1 of 2" in terminal.finish()
+
+
+def test_ctrl_c_stops_the_run_keeps_output_and_writes_nothing(start: Start) -> None:
+    terminal = start("until-stopped")
+    terminal.read_until("partial")
+    terminal.type("\x03")
+    seen = terminal.finish()
+    assert "stopped by you" in seen
+    assert "nothing was written" in seen
+    assert "Traceback" not in seen
+    assert terminal.exit_code == 130
+
+
+def test_slow_preparation_is_explained_and_its_line_goes_away(start: Start) -> None:
+    terminal = start("compiling")
+    seen = terminal.finish()
+    assert "Preparing \\x1b[2J guests" in seen
+    assert "\r\x1b[Kready" in seen
+    assert "│ path_symlink /etc/\\u202epasswd" in seen
+
+
+def test_write_no_asks_nothing(start: Start) -> None:
+    terminal = start("changes", "--write", "no")
+    assert QUESTION not in terminal.finish()
+    assert terminal.exit_code == 0
