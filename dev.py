@@ -79,6 +79,8 @@ class Environment:
        hold spaces and any letters (``.pth`` files are read in the locale's encoding before 3.13).
     """
 
+    venv_options: tuple[str, ...] = ()
+
     def __init__(self, root: Path) -> None:
         self.root = root
         self.folder = root / ".venv"
@@ -162,7 +164,7 @@ class Environment:
         try:
             self.folder.mkdir()
             self._stamp.write_text("{}", encoding="utf-8")
-            _run_quietly([_base_python(), "-m", "venv", str(self.folder)])
+            _run_quietly([_base_python(), "-m", "venv", *self.venv_options, str(self.folder)])
             self._install(lock)
             self._add_project()
             finished = self._stamp.with_suffix(".new")

@@ -1,0 +1,109 @@
+"""What the docs say exists, and what exists is in the docs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import dev
+from tests.structure.repository import PACKAGE, ROOT, files
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ERRORS = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+CODE = re.compile(r"[a-z]+(?:\.[a-z_0-9]+)+")
+RAISERS = {
+    "NovaError",
+    "InvalidRequest",
+    "Refused",
+    "RuntimeUnavailable",
+    "WorkspaceError",
+    "ErrorInfo",
+    "PathNote",
+    "RunEnded",
+}
+
+
+def codes_in(source: str) -> set[str]:
+    """Every string literal that stands for an error code, by what it is handed to."""
+    codes = set()
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        name = node.func.id if isinstance(node.func, ast.Name) else name
+        values = [*node.args, *(k.value for k in node.keywords if k.arg == "code")]
+        for value in values:
+            is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+            if is_text and CODE.fullmatch(value.value) and (name in RAISERS or value in node.args):
+                codes.add(value.value)
+    return codes
+
+
+def codes_of_package() -> set[str]:
+    prefixes = documented_prefixes()
+    found: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        found |= codes_in(path.read_text(encoding="utf-8"))
+    return {code for code in found if code.partition(".")[0] in prefixes}
+
+
+def documented() -> set[str]:
+    return set(re.findall(r"^\| `([a-z_.0-9]+)` \|", ERRORS, flags=re.MULTILINE))
+
+
+def documented_prefixes() -> set[str]:
+    return {code.partition(".")[0] for code in documented()}
+
+
+def test_every_error_code_is_documented() -> None:
+    assert not codes_of_package() - documented()
+
+
+def test_every_documented_code_is_used() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert not {code for code in documented() if f'"{code}"' not in text}
+
+
+def test_a_code_without_documentation_would_be_found() -> None:
+    source = 'raise InvalidRequest("request.nobody_wrote_this_down", "…")'
+    assert codes_in(source) - documented() == {"request.nobody_wrote_this_down"}
+
+
+def test_the_readme_has_exactly_two_commands_to_begin_with() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+    commands = [line.split("#")[0].strip() for line in blocks[0].splitlines() if line.strip()]
+    assert commands == ["make run", "make test"]
+
+
+def test_make_and_dev_py_have_the_same_commands() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    line = re.search(r"^COMMANDS := (.*)$", makefile, flags=re.MULTILINE)
+    assert line is not None
+    assert line.group(1).split() == list(dev.COMMANDS)
+
+
+def test_commands_that_the_docs_name_exist() -> None:
+    named = set()
+    for path in files():
+        if path.suffix == ".md":
+            text = (ROOT / path).read_text(encoding="utf-8")
+            named |= set(re.findall(r"(?:`|^)make ([a-z-]+)", text, flags=re.MULTILINE))
+            named |= set(re.findall(r"dev\.py ([a-z-]+)", text))
+    assert {"run", "test"} <= named <= set(dev.COMMANDS)
+
+
+LINKS = [
+    (path, target)
+    for path in files()
+    if path.suffix == ".md"
+    for target in re.findall(r"\]\(([^)#\s]+)", (ROOT / path).read_text(encoding="utf-8"))
+    if "://" not in target
+]
+
+
+@pytest.mark.parametrize(("page", "target"), LINKS, ids=lambda value: str(value))
+def test_links_between_pages_lead_somewhere(page: Path, target: str) -> None:
+    assert (ROOT / page.parent / target).exists()
