@@ -1,6 +1,6 @@
 """The error numbers of ``wasi_snapshot_preview1`` and the exceptions that carry them.
 
-Inside the host a failing call raises; ``wasi_calls.answers_errno`` turns the exception into
+Inside the host a failing call raises; ``wasi_state.answers_errno`` turns the exception into
 the number that the guest sees. So no caller can forget to look at a returned number.
 """
 

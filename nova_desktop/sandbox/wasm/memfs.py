@@ -163,7 +163,8 @@ class MemoryFileSystem:
         if name in parent.entries:
             raise WasiError(Errno.EXIST)
         self._make_room(parent, name, len(content))
-        file = RegularFile(self._next_inode(), mtime_ns, mode, self._budget, base=content)
+        file = RegularFile(self._next_inode(), 0, mode, self._budget, base=content)
+        file.mtime_ns = mtime_ns
         file.staged_as = path
         parent.add(name, file)
 
@@ -343,18 +344,12 @@ class MemoryFileSystem:
         target.parent.touch(now_ns)
         node.ctime_ns = now_ns
 
-    def open(self, node: Node) -> None:
-        """A descriptor refers to the node from now on.
-
-        Raises:
-            BudgetExceeded: there is no room for a descriptor.
-        """
-        self._budget.charge(OBJECT_BYTES)
+    def hold(self, node: Node) -> None:
+        """A descriptor refers to the node from now on."""
         node.opens += 1
 
-    def close(self, node: Node) -> None:
+    def let_go(self, node: Node) -> None:
         node.opens -= 1
-        self._budget.release(OBJECT_BYTES)
         self._release_if_gone(node)
 
     def check_room(self, size: int) -> None:

@@ -53,12 +53,34 @@ class Node:
         """The content was changed."""
         self.mtime_ns = self.ctime_ns = now_ns
 
+    def read(self, _offset: int, _length: int, /) -> bytes | bytearray | memoryview:
+        """Up to ``_length`` bytes from ``_offset``; fewer only at the end.
+
+        Raises:
+            WasiError: INVAL; a node of this kind has no content.
+        """
+        raise WasiError(Errno.INVAL)
+
+    def write(self, _offset: int, _data: bytes, /) -> None:
+        """All of ``_data`` or nothing.
+
+        Raises:
+            WasiError: INVAL; a node of this kind cannot be written.
+        """
+        raise WasiError(Errno.INVAL)
+
 
 class NullDevice(Node):
     """``/dev/null``."""
 
     __slots__ = ()
     filetype = FileType.CHARACTER_DEVICE
+
+    def read(self, _offset: int, _length: int, /) -> bytes:
+        return b""
+
+    def write(self, _offset: int, _data: bytes, /) -> None:
+        pass
 
 
 class RegularFile(Node):
@@ -96,8 +118,7 @@ class RegularFile(Node):
         self._chunks: dict[int, bytearray] = {}
         self._held = OBJECT_BYTES + len(base) if writable else 0
 
-    def read(self, offset: int, length: int) -> bytes | bytearray | memoryview:
-        """Up to ``length`` bytes from ``offset``; fewer only at the end of the file."""
+    def read(self, offset: int, length: int, /) -> bytes | bytearray | memoryview:
         end = min(offset + length, self.size)
         if offset >= end:
             return b""
@@ -127,8 +148,8 @@ class RegularFile(Node):
             if at < self.size:
                 yield at, self._piece(index, 0, min(self.size - at, CHUNK_BYTES))
 
-    def write(self, offset: int, data: bytes) -> None:
-        """All of ``data`` or nothing. Writing past the end leaves a hole.
+    def write(self, offset: int, data: bytes, /) -> None:
+        """Writing past the end leaves a hole.
 
         Raises:
             WasiError: FBIG past the largest size of a file.
