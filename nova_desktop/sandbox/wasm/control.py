@@ -43,6 +43,10 @@ class RunControl:
         """Start the clock: called when the run leaves the queue."""
         self.deadline = time.monotonic() + self.timeout_s
 
+    def left(self) -> float:
+        """Seconds until the deadline, negative after it."""
+        return self.deadline - time.monotonic()
+
     def over(self) -> bool:
         return self.cancellation.requested or time.monotonic() >= self.deadline
 
@@ -62,6 +66,5 @@ class RunControl:
     def sleep(self, seconds: float) -> None:
         """Wait, but never past the deadline or a request to stop (``RunEnded`` then)."""
         self.check()
-        left = self.deadline - time.monotonic()
-        self.cancellation.wait(max(0.0, min(seconds, left)))
+        self.cancellation.wait(max(0.0, min(seconds, self.left())))
         self.check()
