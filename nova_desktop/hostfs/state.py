@@ -6,6 +6,7 @@ import enum
 import os
 import stat
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class FileKind(enum.Enum):
@@ -15,9 +16,11 @@ class FileKind(enum.Enum):
     SPECIAL = "special file"
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """What ``lstat`` says, as far as it tells one version of a file from another."""
+class FileState(NamedTuple):
+    """What ``lstat`` says, as far as it tells one version of a file from another.
+
+    (A tuple, since one is made for each file three times: a frozen dataclass takes 2 µs.)
+    """
 
     device: int
     inode: int
