@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def prompt() -> None:
     """Print ten lines that tell an AI model what this sandbox has and lacks."""
-    from nova_desktop.execute.prompt import prompt_lines
+    from nova_desktop.engine import Engine
 
-    for line in prompt_lines():
-        print(line)
+    with Engine.open() as engine:
+        print(engine.describe_sandbox())

@@ -11,6 +11,7 @@ from nova_desktop.model import (
     Cancellation,
     ExecutionRequest,
     ExecutionResult,
+    Limits,
     OutputCallback,
     ProgressCallback,
 )
@@ -96,8 +97,25 @@ class Engine:
             owner_typed_runtime=owner_typed_runtime,
         )
 
-    def health(self) -> Health:
-        """What works on this machine, and what to do about what does not."""
+    def health(self, on_progress: ProgressCallback | None = None) -> Health:
+        """What works on this machine, and what to do about what does not.
+
+        Prepares the guests, which takes some seconds the first time.
+        """
         from nova_desktop.engine.health import check_health
 
-        return check_health(self._parts)
+        return check_health(self._parts, on_progress)
+
+    def describe_sandbox(self) -> str:
+        """Ten lines that tell an AI model what its programs have and lack here.
+
+        Raises:
+            RuntimeUnavailable: the guests are not installed.
+        """
+        from nova_desktop.engine.health import library_pack
+        from nova_desktop.execute.prompt import describe_sandbox
+        from nova_desktop.sandbox.wasm.guests import Guests
+
+        manifest = Guests().manifest
+        names = [package.name for package in library_pack(manifest)]
+        return describe_sandbox(names, python=str(manifest["python"]), limits=Limits())

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nova_desktop
 from nova_desktop.execute.choose import LANGUAGES
 from nova_desktop.model import (
     ErrorInfo,
     ExecutionRequest,
-    ExecutionResult,
     Language,
     NovaError,
+    ProgressCallback,
     RuntimeName,
+    RuntimeUnavailable,
     Status,
 )
-from nova_desktop.settings import Paths, RuntimeSettings
+from nova_desktop.sandbox.wasm.guests import Guests
+from nova_desktop.settings import RuntimeSettings
 from nova_desktop.settings.environment import ALLOW_LOCAL_VARIABLE
+
+if TYPE_CHECKING:
+    from nova_desktop.engine.assemble import Parts
+    from nova_desktop.execute import ExecutionService
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +97,44 @@ class Health:
         }
 
 
-def check_health(
-    *,
-    paths: Paths,
-    settings: RuntimeSettings,
-    guests: Path | None,
-    manifest: Mapping[str, Any],
-    execute: Callable[[ExecutionRequest], ExecutionResult],
-) -> Health:
-    """Look at everything once. Runs one line in each guest, since a file that is there may
-    still not run.
+def check_health(parts: Parts, on_progress: ProgressCallback | None = None) -> Health:
+    """Look at everything once.
 
-    ``guests``: the folder of the guests' artefacts, None when there is none; ``manifest``: what
-    it says about them (``runtime/nova-wasm/README.md``).
+    Runs one line in each guest: a file that is there may still not run. The first time this
+    compiles the guests, and tells ``on_progress`` about it.
     """
-    places = {"data": paths.data, "cache": paths.cache}
+    guests = _guests()
+    places = {"data": parts.paths.data, "cache": parts.paths.cache}
     if guests is not None:
-        places["guests"] = guests
+        places["guests"] = guests.folder
+    manifest: Mapping[str, Any] = {} if guests is None else guests.manifest
     return Health(
         runtimes=(
-            _wasm(execute),
+            _wasm(parts.execution, on_progress),
             *(_not_built(name) for name in (RuntimeName.NOVA, RuntimeName.DOCKER)),
-            _local(settings),
+            _local(RuntimeSettings.from_environment(parts.environment)),
         ),
         versions=_versions(manifest),
-        packages=tuple(
-            LibraryPackage(*(str(entry.get(key, "")) for key in LibraryPackage.__slots__))
-            for entry in manifest.get("packages", ())
-        ),
+        packages=library_pack(manifest),
         paths={name: str(place) for name, place in places.items()},
         disk_bytes={name: _room_used(place) for name, place in places.items()},
     )
+
+
+def library_pack(manifest: Mapping[str, Any]) -> tuple[LibraryPackage, ...]:
+    """The packages that a guests' manifest names."""
+    return tuple(
+        LibraryPackage(*(str(entry.get(key, "")) for key in LibraryPackage.__slots__))
+        for entry in manifest.get("packages", ())
+    )
+
+
+def _guests() -> Guests | None:
+    """None: the guests are not installed; the self-test says so in words."""
+    try:
+        return Guests()
+    except RuntimeUnavailable:
+        return None
 
 
 _SELF_TESTS = {
@@ -130,11 +143,11 @@ _SELF_TESTS = {
 }
 
 
-def _wasm(execute: Callable[[ExecutionRequest], ExecutionResult]) -> RuntimeHealth:
+def _wasm(execution: ExecutionService, on_progress: ProgressCallback | None) -> RuntimeHealth:
     for language, source in _SELF_TESTS.items():
         request = ExecutionRequest(language=language, source=source, runtime=RuntimeName.WASM)
         try:
-            result = execute(request)
+            result = execution.execute(request, on_progress=on_progress)
         except NovaError as error:
             return _unavailable(RuntimeName.WASM, error.info())
         if result.status is not Status.FINISHED or result.stdout != "42\n":

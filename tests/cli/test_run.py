@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -156,8 +158,6 @@ def test_a_pipe_that_nobody_closes_is_explained(
     reader, writer = os.pipe()
     with os.fdopen(reader) as stdin, os.fdopen(writer, "wb") as other_end:
         monkeypatch.setattr("sys.stdin", stdin)
-        import threading
-
         seen: list[str] = []
 
         def look_then_close() -> None:
@@ -165,7 +165,7 @@ def test_a_pipe_that_nobody_closes_is_explained(
                 seen.append(capfd.readouterr().err)
                 if "--no-stdin" in seen[-1]:
                     break
-                piped_input.threading.Event().wait(0.02)
+                time.sleep(0.02)
             other_end.close()
 
         watcher = threading.Thread(target=look_then_close)
