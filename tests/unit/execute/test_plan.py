@@ -54,9 +54,7 @@ def _plan(
     rules: NameRules = NameRules.POSIX,
 ) -> ChangePlan:
     notes = [PathNote(path, "it is a link", "left_out.link") for path in left_out]
-    return make_plan(
-        staged, entries, left_out=notes, only=only, rules=rules, most_bytes=100 * MIB
-    )
+    return make_plan(staged, entries, left_out=notes, only=only, rules=rules, most_bytes=100 * MIB)
 
 
 def _kinds(plan: ChangePlan) -> list[tuple[str, str]]:

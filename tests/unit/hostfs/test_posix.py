@@ -139,9 +139,7 @@ def test_only_single_names_are_accepted(
 
 
 @pytest.mark.security
-def test_control_the_kernel_does_follow_dot_dot_below_a_handle(
-    inside: Path, outside: Path
-) -> None:
+def test_control_the_kernel_does_follow_dot_dot_below_a_handle(inside: Path, outside: Path) -> None:
     handle = os.open(inside, os.O_RDONLY)
     try:
         descriptor = os.open("../outside/secret.txt", os.O_RDONLY, dir_fd=handle)
@@ -229,9 +227,7 @@ def test_set_id_bits_are_dropped(directory: Directory, inside: Path, replaces: b
     (inside / "tool").chmod(0o6755)
     assert (inside / "tool").stat().st_mode & 0o6000  # control: the file system keeps them
     old = directory.state("tool") if replaces else None
-    name, _ = directory.write_temporary(
-        [b"new"], mode=0o6755, mtime_ns=0, replaces=old, flush=True
-    )
+    name, _ = directory.write_temporary([b"new"], mode=0o6755, mtime_ns=0, replaces=old, flush=True)
     assert stat.S_IMODE((inside / name).stat().st_mode) == 0o755
     directory.set_permissions("tool", 0o6700)
     assert stat.S_IMODE((inside / "tool").stat().st_mode) == 0o700

@@ -34,9 +34,7 @@ def test_without_one_the_platform_decides(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = Paths.find(None, {})
-    assert found == Paths(
-        tmp_path / "data" / "nova-desktop", tmp_path / "cache" / "nova-desktop"
-    )
+    assert found == Paths(tmp_path / "data" / "nova-desktop", tmp_path / "cache" / "nova-desktop")
     assert not found.data.exists()  # naming creates nothing
 
 
