@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nova_desktop.model import Language
-from tests.attack.attack import COPED, Attack, Control, Status
+from nova_desktop.model import Language, Status
+from tests.attack.attack import COPED, Attack, Control
 
 SHOW = 'print("REA" "CHED")'
 JS = {"language": Language.JAVASCRIPT}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.attack.attack import Control
+from tests.attack.raw_attacks import MODULE_ATTACKS, RAW_ATTACKS
 from tests.attack.registry import ATTACKS
 
 TABLE = Path(__file__).with_name("TABLE.md")
@@ -23,8 +25,15 @@ process namespaces.
 """
 
 
+NAMES = [
+    *(attack.name for attack in ATTACKS),
+    *(attack.name for attack in RAW_ATTACKS),
+    *(attack.name for attack in MODULE_ATTACKS),
+]
+
+
 def render() -> str:
-    lines = [HEAD, f"{len(ATTACKS)} attacks.\n"]
+    lines = [HEAD, f"{len(NAMES)} attacks.\n"]
     group = ""
     for attack in ATTACKS:
         if attack.group != group:
@@ -36,6 +45,13 @@ def render() -> str:
         lines.append(
             f"| {attack.name} | {attack.language} | {attack.control.value} | wasm runtime |\n"
         )
+    lines.append(
+        "\n## Host calls\n\n| attack | language | control | tried in |\n|---|---|---|---|\n"
+    )
+    lines.extend(
+        f"| {name} | WebAssembly | {Control.VALID_CALL.value} | wasm runtime |\n"
+        for name in NAMES[len(ATTACKS) :]
+    )
     return "".join(lines)
 
 

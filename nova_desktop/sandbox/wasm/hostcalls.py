@@ -371,6 +371,13 @@ def ticks_until_check(control: RunControl) -> int:
     return max(1, int(min(_TICKS_BETWEEN_CHECKS, control.left() / EPOCH_TICK_S + 1)))
 
 
+def bad_pointer() -> RunEnded:
+    """How a run ends that named memory it does not have where there is no errno to answer."""
+    return RunEnded(
+        Status.FAILED, "guest.bad_pointer", "The program named memory that it does not have."
+    )
+
+
 def _keep(error: BaseException) -> None:
     """Remember on the run why it ends; the first reason counts."""
     nova = _live.nova
@@ -380,11 +387,7 @@ def _keep(error: BaseException) -> None:
 
 def _trap(library: ctypes.CDLL, error: BaseException) -> int:
     if isinstance(error, GuestFault):
-        error = RunEnded(
-            Status.FAILED,
-            "guest.bad_pointer",
-            "The program named memory that it does not have.",
-        )
+        error = bad_pointer()
     elif isinstance(error, BudgetExceeded):
         error = RunEnded(
             Status.OUT_OF_MEMORY, "run.out_of_memory", "The program ran out of its memory limit."

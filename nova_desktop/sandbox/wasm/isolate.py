@@ -18,8 +18,10 @@ from nova_desktop.sandbox.wasm.budget import MemoryBudget
 from nova_desktop.sandbox.wasm.control import RunEnded
 from nova_desktop.sandbox.wasm.hostcalls import (
     EPOCH_TICK_S,
+    GuestFault,
     GuestMemory,
     NovaHost,
+    bad_pointer,
     define_imports,
     epoch_callback,
     run_on_this_thread,
@@ -254,7 +256,10 @@ class Isolate:
         pointer = self._call(context, scratch.alloc, (len(request),), nova)
         if pointer == 0:
             raise _no_room()
-        memory.write(pointer, request)
+        try:
+            memory.write(pointer, request)
+        except GuestFault:
+            raise bad_pointer() from None
         return self._call(context, scratch.run, (pointer, len(request)), nova)
 
     def _call(
