@@ -81,12 +81,12 @@ class Environment:
 
     venv_options: tuple[str, ...] = ()
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, name: str = ".venv") -> None:
         self.root = root
-        self.folder = root / ".venv"
+        self.folder = root / name
         self.python = self.folder / ("Scripts/python.exe" if WINDOWS else "bin/python")
         self._stamp = self.folder / "nova-setup.json"
-        self._old = root / ".venv.old"
+        self._old = root / f"{name}.old"
 
     def ensure(self, lock_name: str) -> Path:
         """The interpreter of an environment that has everything in that lock.
@@ -182,13 +182,13 @@ class Environment:
         if self._made_here():
             self.folder.rename(self._old)
         elif self.folder.exists() or self.folder.is_symlink():
-            kept = self.root / ".venv.yours"
+            kept = self.root / f"{self.folder.name}.yours"
             number = 1
             while kept.exists() or kept.is_symlink():
                 number += 1
-                kept = self.root / f".venv.yours-{number}"
+                kept = self.root / f"{self.folder.name}.yours-{number}"
             self.folder.rename(kept)
-            say(f"The .venv that was here is not from dev.py; it is kept as {kept.name}.")
+            say(f"{self.folder.name} was not made by dev.py; it is kept as {kept.name}.")
 
     def _install(self, lock: Path) -> None:
         """Only wheels, only with a hash of the lock: no foreign code runs while installing."""
@@ -346,6 +346,8 @@ def ensure_system_packages(names: Sequence[str], purpose: str) -> None:
 # --- Commands ----------------------------------------------------------------------------
 
 ENVIRONMENT = Environment(ROOT)
+GUESTS_ENVIRONMENT = Environment(ROOT, ".venv.guests")
+"""Apart, since its compiler is larger than all the rest together and few people need it."""
 GUEST_RECIPE = ROOT / "runtime" / "nova-wasm" / "build.py"
 
 
@@ -408,11 +410,14 @@ def guests_verify(arguments: Sequence[str]) -> int:
 
 
 def _recipe(arguments: Sequence[str]) -> int:
-    interpreter = ENVIRONMENT.ensure("dev")
+    interpreter = GUESTS_ENVIRONMENT.ensure("guests")
+    ask = "import sys; sys.path.insert(0, sys.argv[1]); from recipe.toolchain import SYSTEM_TOOLS; "
+    ask += "print(*SYSTEM_TOOLS.values())"
     packages = subprocess.check_output(
-        [str(interpreter), str(GUEST_RECIPE), "--system-packages"], encoding="utf-8"
-    ).split()
-    ensure_system_packages(packages, "to build the guests")
+        [str(interpreter), "-c", ask, str(GUEST_RECIPE.parent)], encoding="utf-8"
+    )
+    # gcc only recommends the headers that every native program needs.
+    ensure_system_packages([*packages.split(), "libc6-dev"], "to build the guests")
     return call(interpreter, GUEST_RECIPE, *arguments)
 
 
@@ -425,14 +430,16 @@ def lock(arguments: Sequence[str]) -> int:
     uv = shutil.which("uv")
     if uv is None:
         raise SetUpError("The locks are made by uv: pip install uv, then run this again.")
-    for name, extras in {"run": [], "dev": ["--extra", "dev", "--constraint"]}.items():
+    for name in ("run", "dev", "guests"):
         target = ENVIRONMENT.lock_file(name)
-        if name == "dev":
-            extras.append(str(ENVIRONMENT.lock_file("run")))
+        extras: list[str] = []
+        if name != "run":
+            # The same version of everything that both hold.
+            extras = ["--extra", name, "--constraint", str(ENVIRONMENT.lock_file("run"))]
         command = [uv, "pip", "compile", "--universal", "--generate-hashes", "--no-config"]
         command += ["--python-version", "{}.{}".format(*OLDEST), "--no-header", "--no-annotate"]
         command += ["--no-emit-index-url", *extras, *arguments, "pyproject.toml"]
-        text = subprocess.check_output(command, cwd=ROOT, encoding="utf-8")
+        text = subprocess.check_output([*command, "--quiet"], cwd=ROOT, encoding="utf-8")
         count, size = _count_packages(text), _installed_megabytes(text)
         head = f"# {count} packages, about {size} MB installed\n"
         head += "# Made from pyproject.toml by: python3 dev.py lock\n"
