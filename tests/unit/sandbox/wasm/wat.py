@@ -15,7 +15,7 @@ from wasmtime import wat2wasm
 
 from nova_desktop.model import MIB, Cancellation, Stream
 from nova_desktop.sandbox.wasm.budget import MemoryBudget
-from nova_desktop.sandbox.wasm.control import RunControl
+from nova_desktop.sandbox.wasm.control import RunControl, RunEnded
 from nova_desktop.sandbox.wasm.denied import DeniedLog
 from nova_desktop.sandbox.wasm.hostcalls import NOVA_SIGNATURES, NovaHost
 from nova_desktop.sandbox.wasm.isolate import CompiledGuest, Isolate
@@ -80,6 +80,14 @@ class Ran:
     denied: DeniedLog
     output: list[tuple[Stream, bytes]] = field(default_factory=list)
     seconds: float = 0.0
+    charged_before: int = 0
+    """What files and descriptors cost before the guest began."""
+
+    @property
+    def ended(self) -> RunEnded:
+        """Why the host ended the run; fails the test when it did not."""
+        assert isinstance(self.error, RunEnded), self.error or self.code
+        return self.error
 
 
 @functools.cache
@@ -134,11 +142,13 @@ def run(
         clock_resolution_ns=1000,
     )
 
+    ran.charged_before = budget.charged
+
     def on_guest_thread(_queued_ns: int) -> None:
         control.start()
         try:
             ran.code = shared_isolate().run(guest, request, wasi, nova, budget)
-        except BaseException as error:  # noqa: BLE001 - tests look at it
+        except BaseException as error:
             ran.error = error
         ran.seconds = control.timeout_s - control.left()
 
