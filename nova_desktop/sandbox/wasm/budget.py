@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class BudgetExceeded(Exception):  # noqa: N818
+class BudgetExceeded(Exception):
     """A charge was refused; nothing was charged."""
 
 
@@ -25,7 +25,7 @@ class MemoryBudget:
         self.exceeded = False
         """True once any charge was refused."""
         self._guest_bytes: Callable[[], int] = lambda: 0
-        self._on_change: Callable[[int], None] = lambda room: None
+        self._on_change: Callable[[int], None] = lambda _room: None
 
     def attach_guest(
         self, guest_bytes: Callable[[], int], on_change: Callable[[int], None]

@@ -7,7 +7,7 @@ import time
 from nova_desktop.model import Cancellation, Status
 
 
-class RunEnded(Exception):  # noqa: N818 - an ending, not always an error
+class RunEnded(Exception):
     """Raised inside a host call to end the run at once; the trampoline turns it into a trap."""
 
     def __init__(self, status: Status, code: str, message: str) -> None:
@@ -17,7 +17,7 @@ class RunEnded(Exception):  # noqa: N818 - an ending, not always an error
         self.message = message
 
 
-class GuestExit(Exception):  # noqa: N818
+class GuestExit(Exception):
     """The guest called ``proc_exit``."""
 
     def __init__(self, code: int) -> None:
