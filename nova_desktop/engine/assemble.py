@@ -52,4 +52,4 @@ class Parts:
     def _build_local(self) -> Runtime[Any]:
         from nova_desktop.sandbox.unconfined import LocalRuntime
 
-        return LocalRuntime(os.environ.get("PATH", os.defpath))
+        return LocalRuntime(self.environment.get("PATH", os.defpath))

@@ -26,7 +26,7 @@ def explained(request: ExecutionRequest, outcome: GuestOutcome) -> ErrorInfo | N
     return dataclasses.replace(
         error,
         message=printable(error.message),
-        hint=printable(error.hint or find_hint(request, outcome)),
+        hint=printable(error.hint or find_hint(request, report)),
         details={printable(name): printable(value) for name, value in details.items()},
     )
 

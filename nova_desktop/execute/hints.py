@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from nova_desktop.model import ExecutionRequest, Language, Status
-from nova_desktop.sandbox.wasm.program import GuestOutcome, GuestReport
+from nova_desktop.model import ExecutionRequest, Language
+from nova_desktop.sandbox.wasm.program import GuestReport
 
 PYTHON_PACKAGES = {
     "numpy": "use lists, the array and statistics modules, or sqlite3",
@@ -134,25 +134,15 @@ _HOST_PATH = re.compile(
 _MISSING_FILE_TYPES = frozenset({"FileNotFoundError", "NotADirectoryError", "PermissionError"})
 
 
-def find_hint(request: ExecutionRequest, outcome: GuestOutcome) -> str:
-    """One plain sentence about why the program did not get further, or an empty string."""
-    if outcome.status is Status.TIMED_OUT:
-        return (
-            f"The program ran into its time limit of {request.limits.timeout_s:g} s; give it"
-            " less data, or more time with --timeout."
-        )
-    if outcome.status is Status.OUT_OF_MEMORY:
-        return (
-            f"The program and its files needed more than {request.limits.memory_bytes >> 20} MB;"
-            " read files piece by piece, or give it more with --memory."
-        )
-    if outcome.status is Status.LIMIT:
-        return _limit_hint(outcome)
-    report = outcome.report
-    hint = "" if report is None else _report_hint(request, report)
-    if not hint and (outcome.dropped_stdout or outcome.dropped_stderr):
-        hint = output_hint(request)
-    return hint
+def find_hint(request: ExecutionRequest, report: GuestReport | None) -> str:
+    """One plain sentence about why the program failed, or an empty string."""
+    if report is None:
+        return ""
+    if request.language is Language.PYTHON:
+        hint = _python_hint(request, report)
+    else:
+        hint = _javascript_hint(report)
+    return hint or _path_hint(request, report)
 
 
 def output_hint(request: ExecutionRequest) -> str:
@@ -161,23 +151,6 @@ def output_hint(request: ExecutionRequest) -> str:
         f"Only {_size(request.limits.output_bytes)} of output are kept; write long results to a"
         " file in /work instead of printing them."
     )
-
-
-def _limit_hint(outcome: GuestOutcome) -> str:
-    code = "" if outcome.error is None else outcome.error.code
-    if "output" in code:
-        return "The program printed too much; write long results to a file in /work instead."
-    if "stack" in code:
-        return "The program called itself too deeply; turn the recursion into a loop."
-    return ""
-
-
-def _report_hint(request: ExecutionRequest, report: GuestReport) -> str:
-    if request.language is Language.PYTHON:
-        hint = _python_hint(request, report)
-    else:
-        hint = _javascript_hint(report)
-    return hint or _path_hint(request, report)
 
 
 def _python_hint(request: ExecutionRequest, report: GuestReport) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +26,8 @@ MAX_ARGUMENTS_BYTES = 1 * MIB
 MAX_PATH_BYTES = 4096 - len("/work/")
 MAX_PATH_DEPTH = 63
 """Both as in the guest's file system, which counts ``/work`` as well."""
+
+_ZONE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+/-]{0,63}\Z")
 
 
 def validated(request: ExecutionRequest) -> ExecutionRequest:
@@ -202,21 +205,15 @@ def limits_are_positive(request: ExecutionRequest) -> None:
             )
 
 
-def timezone_is_known(request: ExecutionRequest) -> None:
+def timezone_is_a_name(request: ExecutionRequest) -> None:
+    """Only the shape: whether there is such a zone, its runtime knows."""
     zone = request.timezone
-    if zone == "UTC":
-        return
-    # Imported here: nearly every run is in UTC, and this costs 4 ms.
-    import zoneinfo
-
-    try:
-        zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+    if not _ZONE.match(zone) or ".." in zone:
         raise InvalidRequest(
             "request.unknown_timezone",
-            f"{zone!r} is not a time zone that this machine knows.",
+            f"{zone!r} is not the name of a time zone.",
             "Use an IANA name like Europe/Berlin or America/New_York, or UTC.",
-        ) from None
+        )
 
 
 CHECKS: tuple[Callable[[ExecutionRequest], None], ...] = (
@@ -229,7 +226,7 @@ CHECKS: tuple[Callable[[ExecutionRequest], None], ...] = (
     arguments_are_text,
     stdin_is_bytes,
     environment_is_harmless,
-    timezone_is_known,
+    timezone_is_a_name,
 )
 
 

@@ -25,6 +25,7 @@ from nova_desktop.hostfs import FileKind, open_directory
 from nova_desktop.model import (
     Cancellation,
     ErrorInfo,
+    InvalidRequest,
     Language,
     Limits,
     OutputCallback,
@@ -34,6 +35,7 @@ from nova_desktop.model import (
     Stream,
 )
 from nova_desktop.sandbox.wasm.budget import MemoryBudget
+from nova_desktop.sandbox.wasm.output import StreamBuffer
 from nova_desktop.sandbox.wasm.program import GuestOutcome, GuestProgram
 
 if TYPE_CHECKING:
@@ -164,10 +166,12 @@ class LocalRuntime:
         files: LocalFiles,
         *,
         limits: Limits,
-        budget: MemoryBudget,  # noqa: ARG002 - memory is not limited here
+        budget: MemoryBudget,
         cancellation: Cancellation,
         on_output: OutputCallback | None = None,
     ) -> GuestOutcome:
+        if program.timezone != "UTC":
+            self._check_timezone(program.timezone)
         command = [*self._interpreter(program.language), *self._target(program, files)]
         started = time.monotonic_ns()
         with tempfile.TemporaryFile() as stdin:
@@ -182,7 +186,7 @@ class LocalRuntime:
                 env=self._environment(program, files),
                 start_new_session=True,
             )
-        watch = _Watch(process, limits, cancellation, on_output)
+        watch = _Watch(process, limits, budget, cancellation, on_output)
         with process:
             try:
                 ending = watch.until_over()
@@ -229,6 +233,19 @@ class LocalRuntime:
         file.write_text(program.source or "", encoding="utf-8", newline="")
         return [str(file)]
 
+    def _check_timezone(self, name: str) -> None:
+        """The C library would take an unknown zone for UTC and say nothing."""
+        import zoneinfo
+
+        try:
+            zoneinfo.ZoneInfo(name)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise InvalidRequest(
+                "request.unknown_timezone",
+                f"There is no time zone {name!r} on this machine.",
+                "Use an IANA name, for example Europe/Berlin, or UTC.",
+            ) from None
+
     def _environment(self, program: GuestProgram, files: LocalFiles) -> dict[str, str]:
         """What the program was given, the way to other programs, and its folder as home."""
         environment = dict(program.environment)
@@ -247,28 +264,6 @@ class _Ending:
     error: ErrorInfo | None = None
 
 
-class _Kept:
-    """The head and the tail of a stream."""
-
-    def __init__(self, limit: int) -> None:
-        self._half = max(1, limit // 2)
-        self._head = bytearray()
-        self._tail = bytearray()
-        self.dropped = 0
-
-    def add(self, data: bytes) -> None:
-        room = self._half - len(self._head)
-        self._head += data[:room] if room > 0 else b""
-        self._tail += data[max(room, 0) :]
-        if (excess := len(self._tail) - self._half) > 0:
-            del self._tail[:excess]
-            self.dropped += excess
-
-    def content(self) -> bytes:
-        gap = f"\n[{self.dropped} bytes left out]\n".encode() if self.dropped else b""
-        return bytes(self._head) + gap + bytes(self._tail)
-
-
 class _Watch:
     """Reads a process's output until it is over, its time is, or its owner stops it."""
 
@@ -276,6 +271,7 @@ class _Watch:
         self,
         process: subprocess.Popen[bytes],
         limits: Limits,
+        budget: MemoryBudget,
         cancellation: Cancellation,
         on_output: OutputCallback | None,
     ) -> None:
@@ -284,7 +280,7 @@ class _Watch:
         self._cancellation = cancellation
         self._on_output = on_output
         self._total = 0
-        self.kept = {stream: _Kept(limits.output_bytes) for stream in Stream}
+        self.kept = {stream: StreamBuffer(limits.output_bytes, budget) for stream in Stream}
 
     def until_over(self) -> _Ending:
         deadline = time.monotonic() + self._limits.timeout_s
@@ -313,7 +309,7 @@ class _Watch:
 
     def _take(self, stream: Stream, data: bytes) -> None:
         self._total += len(data)
-        self.kept[stream].add(data)
+        self.kept[stream].write(data)
         if self._on_output is not None:
             self._on_output(stream, data)
 
