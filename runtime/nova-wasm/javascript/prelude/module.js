@@ -1,0 +1,6 @@
+// node:module
+
+import { createRequire } from "nova:modules";
+
+export { createRequire };
+export default { createRequire };
