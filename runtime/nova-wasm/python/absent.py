@@ -5,6 +5,7 @@ library's archive, so that a module of the same name in the user's folder is fou
 only otherwise the finder at the end of ``sys.meta_path`` is asked.
 """
 
+import sys
 from importlib.machinery import ModuleSpec
 
 _NETWORK = "programs have no network"
@@ -12,7 +13,7 @@ _PROCESS = "programs cannot start other programs"
 _NATIVE = "native libraries cannot be loaded"
 _DISPLAY = "there is no display"
 _TERMINAL = "there is no terminal"
-_SYSTEM = "there are no users, devices or services of an operating system"
+_SYSTEM = "there are no users, processes or services of an operating system"
 
 ABSENT: dict[str, str] = {
     "_ctypes": _NATIVE,
@@ -29,12 +30,12 @@ ABSENT: dict[str, str] = {
     "ctypes": _NATIVE,
     "curses": _TERMINAL,
     "ensurepip": _NETWORK,
-    "fcntl": _SYSTEM,
+    "fcntl": "there are no file locks",
     "ftplib": _NETWORK,
     "grp": _SYSTEM,
     "idlelib": _DISPLAY,
     "imaplib": _NETWORK,
-    "mmap": _SYSTEM,
+    "mmap": "files cannot be mapped into memory",
     "multiprocessing": _PROCESS,
     "poplib": _NETWORK,
     "pty": _TERMINAL,
@@ -70,6 +71,13 @@ class AbsentFinder:
         reason = ABSENT.get(name.partition(".")[0])
         if reason is None:
             return None
-        raise ModuleNotFoundError(
-            f"No module named {name!r} ({sentence(name, reason)})", name=name
-        )
+        raise ModuleNotFoundError(f"No module named {name!r} ({sentence(name, reason)})", name=name)
+
+
+def install() -> None:
+    """Tracebacks leave out the frames of importlib for an ImportError; ours should go with them."""
+    function = AbsentFinder.find_spec
+    function.__code__ = function.__code__.replace(
+        co_filename="<frozen importlib._bootstrap_external>"
+    )
+    sys.meta_path.append(AbsentFinder)

@@ -87,7 +87,10 @@ def _show(error: BaseException) -> int:
     _use_working_stderr()
     sys.last_exc = sys.last_value = error
     sys.last_type, sys.last_traceback = type(error), error.__traceback__
-    hook = getattr(sys, "excepthook", _default_hook)
+    hook = getattr(sys, "excepthook", None)
+    if hook is None and not hasattr(sys, "excepthook"):
+        _write("sys.excepthook is missing\n")
+        hook = _default_hook
     if hook is _default_hook:
         _default_hook(type(error), error, error.__traceback__)
         return status
@@ -96,11 +99,7 @@ def _show(error: BaseException) -> int:
     except SystemExit as exit_request:
         return _exit_status(exit_request)
     except BaseException as second:
-        # The first frame of this traceback is ours.
-        second.__traceback__ = second.__traceback__ and second.__traceback__.tb_next
-        second.__context__ = None
-        _write("Error in sys.excepthook:\n")
-        _default_hook(type(second), second, second.__traceback__)
+        _show_ignored("Error in sys.excepthook:", second)
         _write("\nOriginal exception was:\n")
         _default_hook(type(error), error, error.__traceback__)
     return status
@@ -165,17 +164,25 @@ def finish(status: int) -> int:
 
 def _flush_standard_streams() -> bool:
     flushed = True
-    for stream in (
-        getattr(sys, "stdout", None), getattr(sys, "stderr", None), _stdout, _stderr
-    ):
+    for name, stream in (("stdout", getattr(sys, "stdout", None)), ("stdout", _stdout)):
         try:
-            if stream is not None and not stream.closed:
+            if stream is not None and not getattr(stream, "closed", False):
                 stream.flush()
         except BaseException as error:  # noqa: BLE001 - the program's object may raise anything
             flushed = False
-            _write(f"Exception ignored in: {_text(type(stream))}\n")
-            _default_hook(type(error), error, None)
+            _show_ignored(f"Exception ignored on flushing sys.{name}:", error)
+    _use_working_stderr()
+    if not _stderr.closed:
+        _stderr.flush()
     return flushed
+
+
+def _show_ignored(headline: str, error: BaseException) -> None:
+    """Show an exception that changes nothing any more, without our own frame, its first one."""
+    error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+    error.__context__ = None
+    _write(f"{headline}\n")
+    _default_hook(type(error), error, error.__traceback__)
 
 
 def _drop_program() -> None:
@@ -212,5 +219,4 @@ def _flush(file: TextIOWrapper | BufferedWriter | BufferedRandom) -> None:
     try:
         file.flush()
     except (OSError, ValueError) as error:
-        _write(f"Exception ignored in: {file!r}\n")
-        _default_hook(type(error), error, None)
+        _show_ignored(f"Exception ignored in: {file!r}", error)

@@ -54,7 +54,7 @@ def prepare() -> Run:
     system.describe_build()
     _preload()
     system.fill_gaps()
-    sys.meta_path.append(absent.AbsentFinder)
+    absent.install()
     _cache_archives()
     _line_buffer_output()
     _warm_up()

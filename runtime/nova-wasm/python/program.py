@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from _nova_guest.pristine import builtins as __builtins__  # noqa: A004 - see pristine
 
+import io
 import json
 import linecache
 import os
 import runpy
 import sys
+import tokenize
 from importlib.machinery import SourceFileLoader
 from pkgutil import get_importer
 from types import CodeType, ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from _nova_guest import fresh
 
@@ -79,7 +81,7 @@ def _from_text(main: ModuleType, name: str, source: str) -> CodeType:
         namespace["__cached__"] = None
     # The time stamp None tells linecache that there is no file to compare with.
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    return compile(source, name, "exec", dont_inherit=True)
+    return _compile(source, name)
 
 
 def _from_file(main: ModuleType, path: str) -> CodeType:
@@ -97,7 +99,36 @@ def _from_file(main: ModuleType, path: str) -> CodeType:
     namespace["__file__"] = path
     namespace["__cached__"] = None
     sys.path.insert(0, os.path.dirname(path))
-    return compile(source, path, "exec", dont_inherit=True)
+    return _compile(_decode(source, path), path)
+
+
+def _decode(source: bytes, path: str) -> str:
+    """As the tokenizer reads a file: byte order mark, coding cookie, and its own errors."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    except SyntaxError as error:
+        _, unknown, name = str(error).partition("unknown encoding: ")
+        if unknown:
+            raise SyntaxError(f"encoding problem: {name}") from None
+        encoding = "utf-8"
+    try:
+        return source.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        if encoding not in ("utf-8", "utf-8-sig"):
+            raise SyntaxError(f"(unicode error) {error}", (path, line, None, None)) from None
+        raise SyntaxError(
+            f"Non-UTF-8 code starting with '\\x{source[error.start]:02x}' in file {path} on line "
+            f"{line}, but no encoding declared; see https://peps.python.org/pep-0263/ for details"
+        ) from None
+
+
+def _compile(source: str, name: str) -> CodeType:
+    position = source.find("\0")
+    if position >= 0:
+        line = source.count("\n", 0, position) + 1
+        raise SyntaxError("source code cannot contain null bytes", (name, line, None, None))
+    return compile(source, name, "exec", dont_inherit=True)
 
 
 def _from_container(main: ModuleType, path: str) -> CodeType:

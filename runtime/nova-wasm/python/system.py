@@ -9,25 +9,16 @@ import email.utils
 import hashlib
 import hmac
 import os
+import random
 import sys
 import threading
+import time
 import uuid
 from types import ModuleType
 from typing import Any, NoReturn
 
-from _nova_guest.absent import ABSENT, sentence
-
-_ABSENT_OF_OS = dict.fromkeys(
-    "system popen fork forkpty execl execle execlp execlpe execv execve execvp execvpe spawnl "
-    "spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp kill "
-    "killpg wait wait3 wait4 waitpid pipe pipe2".split(),
-    ABSENT["subprocess"],
-) | dict.fromkeys(
-    "getuid geteuid getgid getegid getgroups getlogin getppid setuid setgid chown lchown fchown "
-    "chroot mkfifo mknod openpty ttyname uname umask dup dup2 nice sched_getaffinity".split(),
-    ABSENT["pwd"],
-)
-
+from _nova_guest.absent import sentence
+from _nova_guest.standins import refuse
 
 def describe_build() -> None:
     """The module that a ``make install`` would write, which sysconfig and zoneinfo ask for."""
@@ -43,20 +34,6 @@ def describe_build() -> None:
         "prefix": "/usr",
     }
     sys.modules[name] = module
-
-
-def _explain_missing(module: ModuleType, reasons: dict[str, str]) -> None:
-    """``hasattr`` stays false, and an ordinary use says why (PEP 562)."""
-    name = module.__name__
-
-    def missing(attribute: str) -> NoReturn:
-        reason = reasons.get(attribute)
-        text = f"module {name!r} has no attribute {attribute!r}"
-        if reason is not None:
-            text += f" ({sentence(f'{name}.{attribute}', reason)})"
-        raise AttributeError(text, name=attribute, obj=module)
-
-    module.__getattr__ = missing  # type: ignore[method-assign]
 
 
 def _chmod(path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
@@ -105,6 +82,23 @@ def pbkdf2_hmac(
     return derived[:dklen]
 
 
+def _scrypt(*args: Any, **options: Any) -> NoReturn:
+    raise RuntimeError(
+        sentence("hashlib.scrypt", "it needs OpenSSL; hashlib.pbkdf2_hmac is there")
+    )
+
+
+def _make_msgid(idstring: str | None = None, domain: str | None = None) -> str:
+    """``email.utils.make_msgid``, which imports socket to learn the name of the machine."""
+    moment, number = int(time.time() * 100), random.getrandbits(64)
+    suffix = "" if idstring is None else f".{idstring}"
+    return f"<{moment}.{os.getpid()}.{number}{suffix}@{domain or 'localhost'}>"
+
+
+def _system(command: str) -> NoReturn:
+    refuse("os.system", "subprocess")
+
+
 def _no_threads(*args: Any, **options: Any) -> NoReturn:
     raise RuntimeError(
         "can't start new thread (threads are not available in the WASM runtime: "
@@ -113,18 +107,19 @@ def _no_threads(*args: Any, **options: Any) -> NoReturn:
 
 
 def fill_gaps() -> None:
-    _explain_missing(os, _ABSENT_OF_OS)
+    os.system = _system
     if not hasattr(os, "chmod"):
         os.chmod = _chmod
     os.cpu_count = os.process_cpu_count = lambda: 1
     if not hasattr(hashlib, "pbkdf2_hmac"):
         hashlib.pbkdf2_hmac = pbkdf2_hmac
         hashlib.__all__ += ("pbkdf2_hmac",)
-    _explain_missing(hashlib, {"scrypt": "it needs OpenSSL; use hashlib.pbkdf2_hmac"})
+    if not hasattr(hashlib, "scrypt"):
+        hashlib.scrypt = _scrypt
     _thread.start_new_thread = _thread.start_new = _thread.start_joinable_thread = _no_threads
     threading._start_joinable_thread = _no_threads
-    # Both would ask the network or a program for a name of this machine.
-    email.utils.make_msgid.__defaults__ = (None, "localhost")
+    email.utils.make_msgid = _make_msgid
+    # They would start programs to learn a hardware address; without them it is a random one.
     uuid._GETTERS = []
     # The module site, which adds these for people's scripts too, is not imported here.
     builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D (i.e. EOF)")

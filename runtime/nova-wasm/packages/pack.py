@@ -1,0 +1,101 @@
+"""Builds the library pack: one archive of compiled pure-Python packages.
+
+Usage: pack.py --native PYTHON --wheels FOLDER --out ARCHIVE --list JSON --licences TEXT
+
+The wheels named in ``packages.toml`` are taken from FOLDER, or downloaded into it by pip, which
+checks their hashes; they are checked here again. The archive is written by the guest's native
+CPython (``archive.py``): marshal format and zlib are then those of the recipe, and the same input
+gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+PLATFORMS = ("any", "manylinux2014_x86_64")
+"""markupsafe has no pure wheel; of this one only the Python files are taken."""
+
+
+class PackError(Exception):
+    """The pack cannot be built; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    name: str
+    version: str
+    wheel: str
+    sha256: str
+    licence: str
+
+
+def read_packages() -> list[Package]:
+    document = tomllib.loads((HERE / "packages.toml").read_text(encoding="utf-8"))
+    return [Package(**table) for table in document["package"]]
+
+
+def fetch(packages: list[Package], folder: Path) -> None:
+    """Download what is missing, then check everything.
+
+    Raises:
+        PackError: a wheel cannot be had, or has another hash.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [package for package in packages if not (folder / package.wheel).is_file()]
+    if missing:
+        download(missing, folder)
+    for package in packages:
+        digest = hashlib.sha256((folder / package.wheel).read_bytes()).hexdigest()
+        if digest != package.sha256:
+            raise PackError(f"{package.wheel} has sha256 {digest}, expected {package.sha256}")
+
+
+def download(packages: list[Package], folder: Path) -> None:
+    lines = [
+        f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n"
+        for package in packages
+    ]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
+        requirements.writelines(lines)
+        requirements.flush()
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--disable-pip-version-check", "--require-hashes"]
+        command += ["--only-binary", ":all:", "--python-version", "3.13"]
+        for platform in PLATFORMS:
+            command += ["--platform", platform]
+        command += ["--dest", str(folder), "--requirement", requirements.name]
+        done = subprocess.run(command, check=False)
+    if done.returncode:
+        raise PackError(
+            f"pip could not download {', '.join(package.wheel for package in packages)}; "
+            f"put the wheels into {folder} by hand"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option in ("--native", "--wheels", "--out", "--list", "--licences"):
+        parser.add_argument(option, type=Path, required=True)
+    options = parser.parse_args()
+    packages = read_packages()
+    try:
+        fetch(packages, options.wheels)
+    except PackError as error:
+        sys.exit(f"pack.py: {error}")
+    command = [options.native, "-I", "-S", HERE / "archive.py"]
+    command += [options.out, options.list, options.licences, HERE / "shims"]
+    command += [f"{package.licence}:{options.wheels / package.wheel}" for package in packages]
+    subprocess.run([str(part) for part in command], check=True)
+
+
+if __name__ == "__main__":
+    main()
