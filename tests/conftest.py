@@ -2,7 +2,7 @@
 
 ``NOVA_TEST_HOME``    a folder to use, and to keep, as the tests' home: compiled guests are then
                       reused from one run to the next. Without it each run starts from nothing.
-``NOVA_TEST_REPORT``  a file that gets the number of security tests by outcome, for CI.
+``NOVA_TEST_REPORT``  a file that gets the outcome of every security test, for CI.
 ``CI=true``           a test that was skipped for lack of something fails instead: CI has
                       everything. Only a reason that begins with "only on" (another operating
                       system) may stand.
@@ -24,7 +24,8 @@ from tests import isolation
 ISOLATION = isolation.enter(os.environ.get("NOVA_TEST_HOME"))
 SKIP_ALLOWED = "only on"
 
-_security: collections.Counter[str] = collections.Counter()
+_security: dict[str, str] = {}
+"""Outcome of each test that is marked ``security``."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,20 +48,21 @@ def pytest_runtest_makereport(
             report.outcome = "failed"
             report.longrepr = f"A skip is a failure in CI. {reason}"
     if item.get_closest_marker("security") and (report.when == "call" or not report.passed):
-        _security[report.outcome] += 1
+        _security[item.nodeid] = report.outcome
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if _security:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(_security.items()))
-        terminalreporter.write_line(f"Security tests: {counts}")
+        counts = sorted(collections.Counter(_security.values()).items())
+        told = ", ".join(f"{count} {outcome}" for outcome, count in counts)
+        terminalreporter.write_line(f"Security tests: {told}")
 
 
 def pytest_sessionfinish() -> None:
     report = os.environ.get("NOVA_TEST_REPORT")
     if report:
-        Path(report).write_text(json.dumps({"security": _security}), encoding="utf-8")
+        Path(report).write_text(json.dumps(_security, indent=1), encoding="utf-8")
 
 
 def pytest_unconfigure() -> None:
