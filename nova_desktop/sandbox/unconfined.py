@@ -228,8 +228,10 @@ class LocalRuntime:
         if program.entry is not None:
             return [str(files.root / program.entry.removeprefix(f"{_GUEST_WORK}/"))]
         # Beside the workspace, not in it: the program is no file of the owner's.
-        name = Path(program.source_name).name.strip("<>") or "code"
-        file = files.programs / f"{Path(name).stem}{_SUFFIXES[program.language]}"
+        name = Path(Path(program.source_name).name.strip("<>") or "code")
+        # Its own suffix where it has one: node takes .mjs and .cjs differently.
+        suffix = name.suffix or _SUFFIXES[program.language]
+        file = files.programs / f"{name.stem}{suffix}"
         file.write_text(program.source or "", encoding="utf-8", newline="")
         return [str(file)]
 
