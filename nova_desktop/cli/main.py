@@ -1,38 +1,20 @@
-"""The edge of the command line: the commands, and the one form and exit code of every error."""
+"""The edge of the command line: the one form and the exit code of every error."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
-import typer
-
 from nova_desktop.cli import terminal
-from nova_desktop.cli.doctor import doctor
-from nova_desktop.cli.exit_codes import INTERNAL, OK, STOPPED, USAGE
-from nova_desktop.cli.prompt import prompt
-from nova_desktop.cli.run import run
+from nova_desktop.cli.exit_codes import INTERNAL, OK, STOPPED
+from nova_desktop.cli.quick import quick_options
+from nova_desktop.cli.running import run_program
 from nova_desktop.cli.summary import error_lines
-from nova_desktop.cli.version import version
-from nova_desktop.model import ErrorInfo, NovaError
+from nova_desktop.model import ErrorInfo, InvalidRequest, NovaError
 
 DEBUG_VARIABLE = "NOVA_DEBUG"
-
-app = typer.Typer(
-    name="nova",
-    help="Runs code you did not write on your own computer: safely, visibly, without Docker.",
-    no_args_is_help=True,
-    # An error has one form, ours: typer's own would print a page of source.
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(run)
-app.command()(doctor)
-app.command()(prompt)
-app.command()(version)
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
@@ -41,21 +23,37 @@ def run_command_line(arguments: Sequence[str]) -> int:
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in ours
     try:
-        code = app(list(arguments), prog_name="nova", standalone_mode=False)
+        options = quick_options(arguments)
+        code = _by_typer(arguments) if options is None else run_program(options)
         sys.stdout.flush()
     except NovaError as error:
         return _failed(error.info(), error.exit_code, as_json)
-    except typer.TyperException as error:
-        return _failed(_usage_error(error.format_message(), ours), USAGE, as_json)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
         _nobody_reads_stdout()
         return OK
-    except SystemExit:  # typer ends the process itself after a shell completion request
-        raise
     except Exception as error:  # noqa: BLE001 - the last edge: a user never sees a traceback
         return _failed(_bug(error), INTERNAL, as_json)
+    return code
+
+
+def _by_typer(arguments: Sequence[str]) -> int:
+    """Raises:
+    InvalidRequest: the command line makes no sense.
+    """
+    import typer
+
+    from nova_desktop.cli.app import COMMANDS, app
+
+    try:
+        code = app(list(arguments), prog_name="nova", standalone_mode=False)
+    except typer.TyperException as error:
+        command = next((word for word in arguments if word in COMMANDS), "")
+        see = f"nova {command} --help" if command else "nova --help"
+        raise InvalidRequest("request.usage", error.format_message(), f"See {see}.") from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     return code if isinstance(code, int) else OK
 
 
@@ -72,15 +70,10 @@ def _failed(error: ErrorInfo, code: int, as_json: bool) -> int:
     return code
 
 
-def _usage_error(message: str, arguments: Sequence[str]) -> ErrorInfo:
-    command = next((word for word in arguments if not word.startswith("-")), "")
-    known = command in {info.callback.__name__ for info in app.registered_commands if info.callback}
-    help_command = f"nova {command} --help" if known else "nova --help"
-    return ErrorInfo("request.usage", message, f"See {help_command}.")
-
-
 def _bug(error: Exception) -> ErrorInfo:
     if os.environ.get(DEBUG_VARIABLE) == "1":
+        import traceback
+
         traceback.print_exc()
     return ErrorInfo(
         "internal.bug",

@@ -1,40 +1,15 @@
-"""``nova run``: one program, over a copy of one folder, and the changes back if you say so."""
+"""``nova run``: its options, in words. What it does is in ``running``."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import json
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
 
-from nova_desktop.cli import terminal
-from nova_desktop.cli.consent import Consent, Write
-from nova_desktop.cli.exit_codes import exit_code_of
-from nova_desktop.cli.piped_input import read_piped_input
-from nova_desktop.cli.program import STDIN, Program, find_program, missing_sibling
-from nova_desktop.cli.summary import summary
-from nova_desktop.cli.units import parse_size
-from nova_desktop.model import (
-    Cancellation,
-    ExecutionRequest,
-    ExecutionResult,
-    InvalidRequest,
-    Language,
-    Limits,
-    OutputCallback,
-    ProgressCallback,
-    RuntimeName,
-    Status,
-    Workspace,
-)
+from nova_desktop.cli.consent import Write
+from nova_desktop.cli.running import RunOptions, run_program
+from nova_desktop.model import Language, RuntimeName
 
 
 def run(
@@ -151,149 +126,20 @@ def run(
     Exit codes: 0 it ended well; 1 it failed; 2 wrong usage; 3 refused, or a change could not be
     written; 4 runtime not available; 5 a limit was hit; 70 a fault of Nova; 130 stopped by you.
     """
-    limits = _limits(timeout, memory)
-    if work is None and write is Write.YES:
-        raise InvalidRequest(
-            "request.write_without_work",
-            "--write yes was given, but no folder to write into.",
-            "Name it with --work DIR.",
+    return run_program(
+        RunOptions(
+            file=file,
+            arguments=tuple(arguments or ()),
+            language=language,
+            work=work,
+            write=write,
+            timeout_s=timeout,
+            memory=memory,
+            environment=tuple(env or ()),
+            timezone=timezone,
+            stdin=stdin,
+            runtime=runtime,
+            as_json=as_json,
+            raw=raw,
         )
-    program = find_program(file, language, work)
-    connected = stdin and file is not None and file != STDIN
-    request = ExecutionRequest(
-        language=program.language,
-        source=program.source,
-        source_name=program.name,
-        entry=program.entry,
-        workspace=None if work is None else Workspace(path=work, read_only=write is Write.NO),
-        arguments=tuple(arguments or ()),
-        stdin=read_piped_input(limits.memory_bytes) if connected else None,
-        environment=_environment(env or ()),
-        timezone=timezone,
-        limits=limits,
-        runtime=None if runtime is None else _runtime(runtime),
     )
-    if as_json:
-        return _run_for_a_program(request, program, write)
-    return _run_for_a_person(request, program, write, raw=raw)
-
-
-def _limits(timeout_s: float | None, memory: str | None) -> Limits:
-    limits = Limits()
-    if timeout_s is not None:
-        limits = dataclasses.replace(limits, timeout_s=timeout_s)
-    if memory is not None:
-        limits = dataclasses.replace(limits, memory_bytes=parse_size(memory, "--memory"))
-    return limits
-
-
-def _environment(pairs: Sequence[str]) -> dict[str, str]:
-    environment: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InvalidRequest(
-                "request.bad_environment",
-                f"--env {pair!r} has no value.",
-                "Write --env NAME=VALUE. Your own environment is never read for it.",
-            )
-        environment[name] = value
-    return environment
-
-
-def _runtime(named: str) -> RuntimeName:
-    try:
-        return RuntimeName(named)
-    except ValueError:
-        raise InvalidRequest(
-            "request.unknown_runtime",
-            f"{named!r} is not a runtime.",
-            f"Use one of {', '.join(RuntimeName)}.",
-        ) from None
-
-
-def _run_for_a_program(request: ExecutionRequest, program: Program, write: Write) -> int:
-    """One JSON document on stdout. Nobody is asked, so ``ask`` writes nothing."""
-    consent = Consent(write, place="", can_ask=False)
-    result = _execute(request, Cancellation(), consent)
-    if result.error is not None and (hint := missing_sibling(program, result.error)):
-        result = dataclasses.replace(result, error=dataclasses.replace(result.error, hint=hint))
-    sys.stdout.write(json.dumps(result.to_json()) + "\n")
-    return exit_code_of(result, wanted=consent.wanted)
-
-
-def _run_for_a_person(
-    request: ExecutionRequest, program: Program, write: Write, *, raw: bool
-) -> int:
-    """Output as it comes, the question, and a short report on stderr."""
-    cancellation = Cancellation()
-    progress = terminal.ProgressLine()
-    output = terminal.LiveOutput(raw=raw, cancellation=cancellation, progress=progress)
-    place = "" if request.workspace is None else str(request.workspace.path)
-
-    def quiet() -> None:
-        progress.clear()
-        output.finish()
-
-    consent = Consent(write, place, can_ask=terminal.can_ask(), before_asking=quiet)
-    result = _execute(request, cancellation, consent, output, progress)
-    quiet()
-    if terminal.is_terminal(sys.stderr) or _worth_telling(result):
-        lines = summary(
-            result,
-            style=terminal.Style(sys.stderr),
-            place=place,
-            plan_shown=consent.asked,
-            how_to_write=consent.how_to_write,
-            hint=missing_sibling(program, result.error),
-        )
-        sys.stderr.write("\n".join(lines) + "\n")
-    return exit_code_of(result, wanted=consent.wanted)
-
-
-def _worth_telling(result: ExecutionResult) -> bool:
-    """Into a log or a pipe, a run that simply went well says nothing, as other tools do."""
-    ordinary = result.status is Status.FINISHED and result.sandboxed
-    return not ordinary or bool(result.files or result.denied or result.left_out)
-
-
-def _execute(
-    request: ExecutionRequest,
-    cancellation: Cancellation,
-    consent: Consent,
-    on_output: OutputCallback | None = None,
-    on_progress: ProgressCallback | None = None,
-) -> ExecutionResult:
-    from nova_desktop.engine import Engine
-
-    with Engine.open() as engine, _interrupt_requests(cancellation):
-        return engine.execute(
-            request,
-            on_output=on_output,
-            on_progress=on_progress,
-            approve=consent if consent.may_write else None,
-            cancellation=cancellation,
-            owner_typed_runtime=request.runtime is not None,
-        )
-
-
-@contextlib.contextmanager
-def _interrupt_requests(cancellation: Cancellation) -> Iterator[None]:
-    """Ctrl-C asks the run to stop: its output is kept, nothing is written.
-
-    A second one no longer waits for a clean end.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread can set handlers; a test's runner may not be it
-        return
-
-    def on_interrupt(_number: int, _frame: FrameType | None) -> None:
-        if cancellation.requested:
-            raise KeyboardInterrupt
-        cancellation.request()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
