@@ -335,6 +335,7 @@ class _Watch:
             error = ErrorInfo(
                 "run.timed_out",
                 f"The program was still running after its limit of {self._limits.timeout_s:g} s.",
+                "Raise the limit with --timeout, or let the program do less.",
             )
             return _Ending(Status.TIMED_OUT, None, error)
         if self._total > self._limits.output_total_bytes:
