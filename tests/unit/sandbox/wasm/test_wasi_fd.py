@@ -542,7 +542,8 @@ def test_removing_while_reading_skips_and_repeats_nothing(guest: Guest) -> None:
     fd = guest.open_directory("work/d")
     seen, cookie = [], 0
     while entries := guest.readdir(fd, cookie, 256):
-        for cookie, _, _, name in entries:
+        cookie = entries[-1][0]
+        for name in (entry[3] for entry in entries):
             if name not in (b".", b".."):
                 seen.append(name)
                 assert guest.rmdir(b"work/d/" + name) == 0
@@ -558,7 +559,8 @@ def test_renaming_while_reading_ends(guest: Guest) -> None:
     fd = guest.open_directory("work")
     renamed, cookie = 0, 0
     while entries := guest.readdir(fd, cookie, 256):
-        for cookie, _, _, name in entries:
+        cookie = entries[-1][0]
+        for name in (entry[3] for entry in entries):
             if name not in (b".", b".."):
                 assert guest.rename(b"work/" + name, b"work/" + name + b".bak") == 0
                 renamed += 1
