@@ -50,7 +50,7 @@ class StreamBuffer:
             )
         taken = data[: self._head_room - len(self._head)]
         self._head += taken
-        self._head_full = len(self._head) == self._head_room
+        self._head_full = len(taken) < len(data) or len(self._head) == most
         return len(taken)
 
     def _write_tail(self, data: bytes) -> None:
