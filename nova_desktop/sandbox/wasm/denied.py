@@ -34,7 +34,10 @@ class DeniedLog:
 
     def record(self, operation: str, target: bytes | str, rule: str) -> None:
         """``operation`` and ``rule`` are our own words; ``target`` is the guest's."""
-        key = (operation, _shown(target), rule)
+        if isinstance(target, bytes):
+            # No character is longer than 4 bytes, so this cuts nothing that would be kept.
+            target = target[: 4 * MAX_TARGET_CHARACTERS].decode("utf-8", "backslashreplace")
+        key = (operation, target[:MAX_TARGET_CHARACTERS], rule)
         if key in self._counts:
             self._counts[key] += 1
         elif len(self._counts) < MAX_ENTRIES:
@@ -44,20 +47,18 @@ class DeniedLog:
 
     def entries(self) -> tuple[Denied, ...]:
         """In the order in which each was first refused."""
-        return tuple(Denied(*key, count=count) for key, count in self._counts.items())
+        return tuple(
+            Denied(operation, _shown(target), rule, count)
+            for (operation, target, rule), count in self._counts.items()
+        )
 
 
-def _shown(target: bytes | str) -> str:
+def _shown(target: str) -> str:
     """The target as one line that no terminal obeys, at most 256 characters.
 
     ``str.isprintable`` is false for control and format characters (escape sequences, bidi
-    overrides), for line separators and for lone surrogates.
+    overrides), for line separators and for lone surrogates; ``repr`` escapes exactly these.
     """
-    if isinstance(target, bytes):
-        # 4 bytes are the longest character, so cutting here loses nothing that would be shown.
-        target = target[: 4 * MAX_TARGET_CHARACTERS].decode("utf-8", "backslashreplace")
-    text = target[:MAX_TARGET_CHARACTERS]
-    if text.isprintable():
-        return text
-    escaped = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return "".join(escaped)[:MAX_TARGET_CHARACTERS]
+    if target.isprintable():
+        return target
+    return repr(target)[1:-1][:MAX_TARGET_CHARACTERS]
