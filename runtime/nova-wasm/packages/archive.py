@@ -1,6 +1,6 @@
 """Writes the library pack's archive from wheels; run by the guest's native CPython.
 
-Usage: archive.py ARCHIVE LIST LICENCES SHIMS LICENCE:WHEEL...
+Usage: archive.py WHEELS ARCHIVE LIST LICENCES
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ import importlib.util
 import json
 import marshal
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
 
 FROM = "/usr/lib/python3-packages"
 """Where tracebacks say the modules are."""
@@ -65,25 +69,21 @@ def describe(metadata: bytes, licence: str) -> dict[str, str]:
     }
 
 
-def main() -> None:
-    archive_path, list_path, licences_path, shims = map(Path, sys.argv[1:5])
-    files: dict[PurePosixPath, bytes] = {}
-    packages: list[dict[str, str]] = []
-    licences: list[str] = []
-    for argument in sys.argv[5:]:
-        licence, _, wheel = argument.partition(":")
-        contents = dict(read_wheel(Path(wheel)))
-        metadata = next(data for path, data in contents.items() if path.name == "METADATA")
-        package = describe(metadata, licence)
-        packages.append(package)
-        licences.append(f"{'=' * 78}\n{package['name']} {package['version']} ({licence})\n")
-        licences += [
-            data.decode("utf-8").strip() + "\n"
-            for path, data in sorted(contents.items())
-            if is_metadata(path) and any(word in path.name.lower() for word in LICENCE_WORDS)
-        ]
-        files |= contents
-    files |= {PurePosixPath(path.name): path.read_bytes() for path in shims.glob("*.py")}
+def edit(contents: dict[PurePosixPath, bytes], change: dict[str, str]) -> None:
+    path = PurePosixPath(change["file"])
+    text = contents[path].decode("utf-8")
+    if text.count(change["old"]) != 1:
+        raise SystemExit(f"archive.py: the edit of {path} fits {text.count(change['old'])} places")
+    contents[path] = text.replace(change["old"], change["new"]).encode("utf-8")
+
+
+def licence_texts(contents: dict[PurePosixPath, bytes]) -> Iterator[str]:
+    for path, data in sorted(contents.items()):
+        if is_metadata(path) and any(word in path.name.lower() for word in LICENCE_WORDS):
+            yield data.decode("utf-8").strip() + "\n"
+
+
+def write_archive(archive_path: Path, files: dict[PurePosixPath, bytes]) -> None:
     with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path, data in sorted(files.items()):
             if path.suffix == ".py":
@@ -92,8 +92,25 @@ def main() -> None:
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o444 << 16
             archive.writestr(entry, data)
-    packages.sort(key=lambda package: package["name"].lower())
-    list_path.write_text(json.dumps(packages, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    wheels, archive_path, list_path, licences_path = map(Path, sys.argv[1:])
+    document: dict[str, Any] = tomllib.loads((HERE / "packages.toml").read_text(encoding="utf-8"))
+    files = {PurePosixPath(path.name): path.read_bytes() for path in HERE.glob("shims/*.py")}
+    described: list[dict[str, str]] = []
+    licences: list[str] = []
+    for package in sorted(document["package"], key=lambda package: package["name"]):
+        contents = dict(read_wheel(wheels / package["wheel"]))
+        for change in package.get("edit", ()):
+            edit(contents, change)
+        metadata = next(data for path, data in contents.items() if path.name == "METADATA")
+        described.append(describe(metadata, package["licence"]))
+        title = f"{package['name']} {package['version']} ({package['licence']})"
+        licences += [f"{'=' * 78}\n{title}\n", *licence_texts(contents)]
+        files |= contents
+    write_archive(archive_path, files)
+    list_path.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
     licences_path.write_text("\n".join(licences), encoding="utf-8")
 
 

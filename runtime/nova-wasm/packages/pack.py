@@ -30,40 +30,39 @@ class PackError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class Wheel:
     name: str
     version: str
-    wheel: str
+    file: str
     sha256: str
-    licence: str
 
 
-def read_packages() -> list[Package]:
+def read_wheels() -> list[Wheel]:
     document = tomllib.loads((HERE / "packages.toml").read_text(encoding="utf-8"))
-    return [Package(**table) for table in document["package"]]
+    return [
+        Wheel(table["name"], table["version"], table["wheel"], table["sha256"])
+        for table in document["package"]
+    ]
 
 
-def fetch(packages: list[Package], folder: Path) -> None:
+def fetch(wheels: list[Wheel], folder: Path) -> None:
     """Download what is missing, then check everything.
 
     Raises:
         PackError: a wheel cannot be had, or has another hash.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [package for package in packages if not (folder / package.wheel).is_file()]
+    missing = [wheel for wheel in wheels if not (folder / wheel.file).is_file()]
     if missing:
         download(missing, folder)
-    for package in packages:
-        digest = hashlib.sha256((folder / package.wheel).read_bytes()).hexdigest()
-        if digest != package.sha256:
-            raise PackError(f"{package.wheel} has sha256 {digest}, expected {package.sha256}")
+    for wheel in wheels:
+        digest = hashlib.sha256((folder / wheel.file).read_bytes()).hexdigest()
+        if digest != wheel.sha256:
+            raise PackError(f"{wheel.file} has sha256 {digest}, expected {wheel.sha256}")
 
 
-def download(packages: list[Package], folder: Path) -> None:
-    lines = [
-        f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n"
-        for package in packages
-    ]
+def download(wheels: list[Wheel], folder: Path) -> None:
+    lines = [f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
         requirements.writelines(lines)
         requirements.flush()
@@ -76,7 +75,7 @@ def download(packages: list[Package], folder: Path) -> None:
         done = subprocess.run(command, check=False)
     if done.returncode:
         raise PackError(
-            f"pip could not download {', '.join(package.wheel for package in packages)}; "
+            f"pip could not download {', '.join(wheel.file for wheel in wheels)}; "
             f"put the wheels into {folder} by hand"
         )
 
@@ -86,15 +85,13 @@ def main() -> None:
     for option in ("--native", "--wheels", "--out", "--list", "--licences"):
         parser.add_argument(option, type=Path, required=True)
     options = parser.parse_args()
-    packages = read_packages()
     try:
-        fetch(packages, options.wheels)
+        fetch(read_wheels(), options.wheels)
     except PackError as error:
         sys.exit(f"pack.py: {error}")
-    command = [options.native, "-I", "-S", HERE / "archive.py"]
-    command += [options.out, options.list, options.licences, HERE / "shims"]
-    command += [f"{package.licence}:{options.wheels / package.wheel}" for package in packages]
-    subprocess.run([str(part) for part in command], check=True)
+    command = [options.native, "-I", "-S", HERE / "archive.py", options.wheels]
+    command += [options.out, options.list, options.licences]
+    subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":

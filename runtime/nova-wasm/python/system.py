@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _datetime
 import _sitebuiltins
 import _thread
 import builtins
@@ -13,6 +14,7 @@ import random
 import sys
 import threading
 import time
+import types
 import uuid
 from types import ModuleType
 from typing import Any, NoReturn
@@ -119,6 +121,8 @@ def fill_gaps() -> None:
     _thread.start_new_thread = _thread.start_new = _thread.start_joinable_thread = _no_threads
     threading._start_joinable_thread = _no_threads
     email.utils.make_msgid = _make_msgid
+    # The type is otherwise taken, on first use, from an object of the module _socket.
+    types.CapsuleType = type(_datetime.datetime_CAPI)
     # They would start programs to learn a hardware address; without them it is a random one.
     uuid._GETTERS = []
     # The module site, which adds these for people's scripts too, is not imported here.
