@@ -16,12 +16,12 @@
 #include "nova.h"
 
 enum {
-    FAULT_EXIT_CODE = 70,   /* sysexits' EX_SOFTWARE: our own code failed, not the program */
-    ENTROPY_PIECE = 256,    /* getentropy refuses more */
-    HASH_SEED = 20011,      /* the same in every run; README, "What a snapshot repeats" */
+    FAULT_EXIT_CODE = 70, /* sysexits' EX_SOFTWARE: our own code failed, not the program */
+    ENTROPY_PIECE = 256,  /* getentropy refuses more */
+    HASH_SEED = 20011,    /* the same in every run; README, "What a snapshot repeats" */
 };
 
-static PyObject *begin_run, *end_run;
+static PyObject *begin_program, *program_failed, *finish_program; /* of _nova_guest */
 
 /* --- the module _nova ---------------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ static PyObject *nova_set_zone(PyObject *module, PyObject *argument) {
     (void)module;
     Py_buffer tzif;
     if (PyObject_GetBuffer(argument, &tzif, PyBUF_SIMPLE) < 0) return NULL;
-    nova_set_timezone("", tzif.buf, (size_t)tzif.len);
+    nova_set_timezone(tzif.buf, (size_t)tzif.len);
     PyBuffer_Release(&tzif);
     Py_RETURN_NONE;
 }
@@ -119,7 +119,7 @@ static void start_interpreter(void) {
     config.use_hash_seed = 1;
     config.hash_seed = HASH_SEED;
     config.module_search_paths_set = 1;
-    must("path", PyWideStringList_Append(&config.module_search_paths, L"/nova"));
+    must("path", PyWideStringList_Append(&config.module_search_paths, L"/usr/lib/python3.13"));
     must("path",
          PyWideStringList_Append(&config.module_search_paths, L"/usr/lib/python313.zip"));
     must("name", PyConfig_SetString(&config, &config.program_name, L"python3"));
@@ -135,12 +135,14 @@ static void start_interpreter(void) {
 
 static void prepare_python(void) {
     PyObject *module = PyImport_ImportModule("_nova_guest.prepare");
-    PyObject *pair = module ? PyObject_CallMethod(module, "prepare", NULL) : NULL;
-    if (!pair || !PyArg_ParseTuple(pair, "OO", &begin_run, &end_run))
+    PyObject *parts = module ? PyObject_CallMethod(module, "prepare", NULL) : NULL;
+    if (!parts ||
+        !PyArg_ParseTuple(parts, "OOO", &begin_program, &program_failed, &finish_program))
         give_up("_nova_guest.prepare", NULL);
-    Py_INCREF(begin_run);
-    Py_INCREF(end_run);
-    Py_DECREF(pair);
+    Py_INCREF(begin_program);
+    Py_INCREF(program_failed);
+    Py_INCREF(finish_program);
+    Py_DECREF(parts);
     Py_DECREF(module);
     PyGC_Collect();
 }
@@ -181,32 +183,35 @@ NOVA_EXPORT(nova_alloc) void *nova_alloc(uint32_t size) { return malloc(size ? s
 
 /* The program runs from here, not from Python, so that no frame of ours is below its own:
  * tracebacks, inspect.stack() and print_stack() show the program alone. */
-static PyObject *run_program(PyObject *code) {
-    PyObject *main_module = PyImport_AddModule("__main__"); /* borrowed */
-    PyObject *globals = main_module ? PyModule_GetDict(main_module) : NULL;
+static PyObject *evaluate(PyObject *code) {
+    PyObject *main_module = PyImport_AddModule("__main__"); /* borrowed, new in each run */
+    PyObject *globals = main_module ? Py_NewRef(PyModule_GetDict(main_module)) : NULL;
     PyObject *result = globals ? PyEval_EvalCode(code, globals, globals) : NULL;
-    if (!result) return PyErr_GetRaisedException();
-    Py_DECREF(result);
-    Py_RETURN_NONE;
+    Py_XDECREF(globals);
+    return result;
+}
+
+/* Calls one of our own functions and takes its reference to the argument; the function answers
+ * with an exit code. Were it to raise, the fault is ours. */
+static long ask(PyObject *function, PyObject *argument) {
+    PyObject *answer = argument ? PyObject_CallOneArg(function, argument) : NULL;
+    Py_XDECREF(argument);
+    long code = answer ? PyLong_AsLong(answer) : FAULT_EXIT_CODE;
+    Py_XDECREF(answer);
+    if (!PyErr_Occurred()) return code;
+    PyErr_Print();
+    return FAULT_EXIT_CODE;
 }
 
 NOVA_EXPORT(nova_run) int32_t nova_run(char *request, uint32_t length) {
-    PyObject *bytes = PyBytes_FromStringAndSize(request, length);
+    PyObject *bytes = PyBytes_FromStringAndSize(request, (Py_ssize_t)length);
     free(request);
-    PyObject *code = bytes ? PyObject_CallOneArg(begin_run, bytes) : NULL;
+    PyObject *code = bytes ? PyObject_CallOneArg(begin_program, bytes) : NULL;
     Py_XDECREF(bytes);
-    PyObject *exception = NULL, *exit_code = NULL;
-    if (code) {
-        exception = Py_IsNone(code) ? Py_NewRef(Py_None) : run_program(code);
-        Py_DECREF(code);
-        exit_code = exception ? PyObject_CallOneArg(end_run, exception) : NULL;
-        Py_XDECREF(exception);
-    }
-    long result = exit_code ? PyLong_AsLong(exit_code) : -1;
-    Py_XDECREF(exit_code);
-    if (PyErr_Occurred()) {
-        PyErr_Print();
-        return FAULT_EXIT_CODE;
-    }
-    return (int32_t)(result & 255);
+    PyObject *result = code ? evaluate(code) : NULL;
+    Py_XDECREF(code);
+    long status = 0;
+    if (result) Py_DECREF(result);
+    else status = ask(program_failed, PyErr_GetRaisedException());
+    return (int32_t)(ask(finish_program, PyLong_FromLong(status)) & 255);
 }
