@@ -26,7 +26,7 @@ READ_ONLY_FILES: Mapping[Language, Mapping[str, str]] = {
 }
 """Guest path to artefact: what is mapped read-only into a guest's file system."""
 
-_ZONE_ARTEFACT = "python-stdlib.zip"
+_ZONE_ARTEFACT = "python-packages.zip"
 _ZONE_FOLDER = "tzdata/zoneinfo/"
 
 _REMEDY = "Reinstall Nova; in a source tree, run: make guests"
