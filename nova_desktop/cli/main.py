@@ -22,20 +22,26 @@ def run_command_line(arguments: Sequence[str]) -> int:
     terminal.never_fail_on_encoding()
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in ours
+    code = _carry_out(arguments, as_json)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _nobody_reads_stdout()
+    return code
+
+
+def _carry_out(arguments: Sequence[str], as_json: bool) -> int:
     try:
         options = quick_options(arguments)
-        code = _by_typer(arguments) if options is None else run_program(options)
-        sys.stdout.flush()
+        return _by_typer(arguments) if options is None else run_program(options)
     except NovaError as error:
         return _failed(error.info(), error.exit_code, as_json)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
-        _nobody_reads_stdout()
-        return OK
+        return OK  # who read our output has seen enough of it
     except Exception as error:  # noqa: BLE001 - the last edge: a user never sees a traceback
         return _failed(_bug(error), INTERNAL, as_json)
-    return code
 
 
 def _by_typer(arguments: Sequence[str]) -> int:
@@ -54,19 +60,17 @@ def _by_typer(arguments: Sequence[str]) -> int:
         raise InvalidRequest("request.usage", error.format_message(), f"See {see}.") from None
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as ended:  # how typer ends a request of the shell's completion
+        code = ended.code
     return code if isinstance(code, int) else OK
 
 
 def _failed(error: ErrorInfo, code: int, as_json: bool) -> int:
-    try:
-        if as_json:
-            sys.stdout.write(json.dumps({"error": error.to_json()}) + "\n")
-            sys.stdout.flush()
-        else:
-            style = terminal.Style(sys.stderr)
-            sys.stderr.write("\n".join(error_lines(error, style)) + "\n")
-    except BrokenPipeError:
-        _nobody_reads_stdout()
+    if as_json:
+        sys.stdout.write(json.dumps({"error": error.to_json()}) + "\n")
+    else:
+        style = terminal.Style(sys.stderr)
+        sys.stderr.write("\n".join(error_lines(error, style)) + "\n")
     return code
 
 

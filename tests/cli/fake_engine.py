@@ -128,6 +128,11 @@ def _compiling(run: FakeRun) -> ExecutionResult:
     return finished(denied=(Denied("path_symlink", "/etc/\u202epasswd", "no links"),))
 
 
+def _bullets(run: FakeRun) -> ExecutionResult:
+    run.write("●😊 é\n".encode())
+    return finished(files=(FileChange(path="●😊.txt", kind=ChangeKind.CREATED),))
+
+
 SCENARIOS: dict[str, Behaviour] = {
     "changes": _changes,
     "evil": _evil,
@@ -135,6 +140,7 @@ SCENARIOS: dict[str, Behaviour] = {
     "sensitive": _sensitive,
     "until-stopped": _until_stopped,
     "compiling": _compiling,
+    "bullets": _bullets,
 }
 
 

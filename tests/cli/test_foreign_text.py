@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from nova_desktop.cli.foreign_text import TerminalFilter, escape, escape_line
 
+pytestmark = pytest.mark.security
+
 
 def shown(*pieces: bytes) -> str:
     text_filter = TerminalFilter()

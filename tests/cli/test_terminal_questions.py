@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-pty = pytest.importorskip("pty", reason="needs a POSIX terminal")
+pty = pytest.importorskip("pty", reason="only on systems with pseudo-terminals")
+
+security = pytest.mark.security
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,6 +104,7 @@ def test_the_word_allow_writes(start: Start) -> None:
     assert terminal.exit_code == 0
 
 
+@security
 @pytest.mark.parametrize("answer", ["\n", "yes\n", "y\n", "ALLOW\n", "allow it\n", "\x04", "\x03"])
 def test_any_other_answer_writes_nothing(start: Start, answer: str) -> None:
     terminal = start("changes")
@@ -111,6 +114,7 @@ def test_any_other_answer_writes_nothing(start: Start, answer: str) -> None:
     assert terminal.exit_code == 0
 
 
+@security
 def test_what_was_typed_before_the_question_is_no_answer(start: Start) -> None:
     terminal = start("slow")
     terminal.read_until("started")
@@ -131,6 +135,7 @@ def test_the_same_line_typed_after_the_question_is_an_answer(start: Start) -> No
     assert "written: 1 of 1" in terminal.finish()
 
 
+@security
 def test_a_hostile_name_stays_one_quoted_line_in_the_question(start: Start) -> None:
     terminal = start("evil")
     before = terminal.read_until(QUESTION)
@@ -140,6 +145,7 @@ def test_a_hostile_name_stays_one_quoted_line_in_the_question(start: Start) -> N
     assert re.search(r"^│ created .*a\\u202e", before, re.MULTILINE)
 
 
+@security
 def test_a_programs_colour_ends_before_the_question(start: Start) -> None:
     before = start("evil").read_until(QUESTION)
     assert before.index("\x1b[31m") < before.index("\x1b[0m") < before.index("wants to change")
@@ -151,6 +157,7 @@ def test_raw_passes_everything(start: Start) -> None:
     assert "\x1b[2J" in before
 
 
+@security
 def test_files_that_other_programs_obey_are_asked_about_apart(start: Start) -> None:
     terminal = start("sensitive")
     first = terminal.read_until(QUESTION)
@@ -185,4 +192,17 @@ def test_slow_preparation_is_explained_and_its_line_goes_away(start: Start) -> N
 def test_write_no_asks_nothing(start: Start) -> None:
     terminal = start("changes", "--write", "no")
     assert QUESTION not in terminal.finish()
+    assert terminal.exit_code == 0
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "gbk"])
+def test_a_terminal_with_a_legacy_code_page_shows_what_it_can(
+    start: Start, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    terminal = start("bullets")
+    seen = terminal.finish()
+    assert "\\U0001f60a" in seen
+    assert "Traceback" not in seen
+    assert "internal.bug" not in seen
     assert terminal.exit_code == 0
