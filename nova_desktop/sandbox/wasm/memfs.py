@@ -141,25 +141,25 @@ class MemoryFileSystem:
         the given mode and time.
 
         Raises:
-            BudgetExceeded: nothing was made.
-            WasiError: the path cannot be (ILSEQ, NAMETOOLONG, NOTDIR, INVAL).
+            BudgetExceeded: the directory was not made; some of its parents may have been.
+            WasiError: likewise; the path cannot be (ILSEQ, NAMETOOLONG, NOTDIR, INVAL).
         """
-        directory = self._staged_directory(path)
+        directory = self._staged_directory(path.split("/"))
         directory.mode = mode
         directory.mtime_ns = mtime_ns
 
     def stage_file(
         self, path: str, content: bytes, *, mode: int = 0o644, mtime_ns: int = 0
     ) -> None:
-        """Make a file of ``/work``; ``content`` is kept, not copied.
+        """Make a file of ``/work``, with its parents; ``content`` is kept, not copied.
 
         Raises:
-            BudgetExceeded: nothing was made.
-            WasiError: the path cannot be (ILSEQ, NAMETOOLONG, NOTDIR, INVAL, EXIST).
+            BudgetExceeded: the file was not made; directories on its path may have been.
+            WasiError: likewise; the path cannot be (ILSEQ, NAMETOOLONG, NOTDIR, INVAL, EXIST).
         """
-        folder, _, last = path.rpartition("/")
-        parent = self._staged_directory(folder) if folder else self.work
+        *parents, last = path.split("/")
         name = _staged_name(last)
+        parent = self._staged_directory(parents)
         if name in parent.entries:
             raise WasiError(Errno.EXIST)
         self._make_room(parent, name, len(content))
@@ -373,16 +373,14 @@ class MemoryFileSystem:
         parent.add(name, directory)
         return directory
 
-    def _staged_directory(self, path: str) -> Directory:
+    def _staged_directory(self, parts: list[str]) -> Directory:
         directory = self.work
-        at = ""
-        for part in path.split("/"):
-            at = f"{at}/{part}" if at else part
+        for depth, part in enumerate(parts, 1):
             name = _staged_name(part)
             node = directory.get(name)
             if node is None:
                 node = self._add_directory(directory, name, 0, 0o755)
-                node.staged_as = at
+                node.staged_as = "/".join(parts[:depth])
             if not isinstance(node, Directory):
                 raise WasiError(Errno.NOTDIR)
             directory = node
