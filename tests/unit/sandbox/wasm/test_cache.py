@@ -210,7 +210,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def no_space(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache_module.os, "rename", no_space)
+    monkeypatch.setattr(os, "rename", no_space)
     monkeypatch.setattr(Path, "replace", no_space)
     yield
     monkeypatch.undo()

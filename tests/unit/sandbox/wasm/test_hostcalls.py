@@ -354,7 +354,7 @@ def echo_side_by_side(seconds: float, foreign: bytes | None = None) -> list[wat.
             ECHO_OWN_BYTE, request=bytes([65 + number]), host_call=broker, timeout_s=seconds
         )
 
-    wat.together(*(lambda n=n: guest(n) for n in range(8)))  # type: ignore[misc]
+    wat.together(*(lambda n=n: guest(n) for n in range(8)))
     assert min(rounds) > 50
     return [ran for ran in results if ran is not None]
 

@@ -12,19 +12,20 @@ def test_ticks_while_a_run_lives_and_rests_afterwards(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ticker_module, "_LINGER_S", 0.05)
     ticks: list[float] = []
     ticker = Ticker(lambda: ticks.append(time.monotonic()), 0.01)
-    assert ticker.rests
+    states = [ticker.rests]
     for _ in range(2):
         ticks.clear()
         with ticker.running():
-            assert not ticker.rests
+            states.append(ticker.rests)
             time.sleep(0.2)
         assert 10 <= len(ticks) <= 21
         time.sleep(0.2)
-        assert ticker.rests
+        states.append(ticker.rests)
         ticks.clear()
         time.sleep(0.05)
         assert ticks == []
     ticker.close()
+    assert states == [True, False, True, False, True]
 
 
 def test_goes_on_between_runs_that_follow_closely() -> None:
