@@ -280,7 +280,7 @@ function shownKeys(context, object, length) {
   const keys = [];
   for (let i = 0; i < all.length; i++) {
     const key = all[i];
-    if (length >= 0 && (isIndex(key, length) || key === "length")) continue;
+    if (length >= 0 && isIndex(key, length)) continue;
     if (context.showHidden || PropertyIsEnumerable(object, key)) push(keys, key);
   }
   return keys;
@@ -478,14 +478,6 @@ function formatObject(context, value, level) {
     isList = true;
     if (length === 0 && keys.length === 0) return `${open}]`;
     entries = () => formatTypedArray(context, value, level + 1);
-  } else if (kind === CLASS.arguments || kind === CLASS.mappedArguments) {
-    const { length } = value;
-    keys = shownKeys(context, value, length);
-    open = "[Arguments] [";
-    close = "]";
-    isList = true;
-    if (length === 0 && keys.length === 0) return `${open}]`;
-    entries = () => formatArray(context, value, length, level + 1);
   } else {
     keys = shownKeys(context, value, kind === CLASS.string ? StringValueOf(value).length : -1);
     if (typeof value === "function") {
@@ -538,6 +530,9 @@ function formatObject(context, value, level) {
         context.indentation -= 2;
         return [text];
       };
+    } else if (kind === CLASS.arguments || kind === CLASS.mappedArguments) {
+      open = "[Arguments] {";
+      if (keys.length === 0) return "[Arguments] {}";
     } else if (tag === "Module" && name === null) {
       open = "[Module: null prototype] {";
     } else if (name !== "Object" || tag !== "") {
@@ -622,7 +617,7 @@ function inColumns(context, output, value) {
   const cell = longest + 2;
   if (cell * 3 + context.indentation >= context.breakLength || !(total / cell > 5 || longest <= 6)) return output;
   const bias = MathSqrt(cell - total / output.length);
-  const biased = MathMax(cell - bias, 1);
+  const biased = MathMax(cell - 3 - bias, 1);
   const columns = MathMin(
     MathRound(MathSqrt(2.5 * biased * count) / biased),
     MathFloor((context.breakLength - context.indentation) / cell),
@@ -696,6 +691,12 @@ export function inspect(value, options = undefined, depth = undefined) {
   context.seen = [];
   context.circular = null;
   return formatValue(context, value, 0);
+}
+/** An error without frames in plain words, and not in the brackets it has as part of a value. */
+export function inspectUncaught(error) {
+  const text = inspect(error);
+  const header = errorHeader(error);
+  return StringStartsWith(text, `[${header}]`) ? header + StringSlice(text, header.length + 2) : text;
 }
 inspect.custom = custom;
 inspect.defaultOptions = DEFAULTS;

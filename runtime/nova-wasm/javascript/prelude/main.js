@@ -11,9 +11,9 @@ import { getRandomValues, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { installLocaleFunctions } from "nova:locale";
 import { beginProcess, process } from "node:process";
-import { createRequire } from "nova:modules";
+import { createRequire, withTrueColumns } from "nova:modules";
 import timers from "node:timers";
-import { inspect, isError } from "nova:inspect";
+import { inspect, inspectUncaught, isError } from "nova:inspect";
 import {
   RegExpExec, TypeError, defineProperty, getOwnPropertyDescriptor,
 } from "nova:primordials";
@@ -67,7 +67,8 @@ function ownData(object, key) {
 
 /** [text for standard error, type, message, module, path] of an error that nobody caught. */
 export function describe(error, inPromise) {
-  const text = `Uncaught ${inPromise ? "(in promise) " : ""}${inspect(error)}\n`;
+  const shown = isError(error) ? inspectUncaught(error) : inspect(error);
+  const text = `Uncaught ${inPromise ? "(in promise) " : ""}${withTrueColumns(shown)}\n`;
   if (!isError(error)) return [text, error === null ? "null" : typeof error, inspect(error), "", ""];
   const message = textOf(error.message);
   const type = textOf(error.name) || "Error";

@@ -6,8 +6,8 @@ import * as native from "nova:native";
 import { systemError } from "nova:fs_errors";
 import { aliases, builtins } from "nova:builtins";
 import {
-  ArrayJoin, Error, HasOwn, JSONParse, ObjectCreate, ObjectKeys, ReflectApply, StringEndsWith, StringIncludes,
-  StringLastIndexOf, StringSlice, StringStartsWith, TypeError, isArray, push, split,
+  ArrayJoin, Error, HasOwn, JSONParse, ObjectCreate, ObjectKeys, ReflectApply, StringCharCodeAt, StringEndsWith, StringIncludes,
+  StringIndexOf, StringLastIndexOf, StringSlice, StringStartsWith, TypeError, defineProperty, isArray, push, split,
 } from "nova:primordials";
 import { getCwd } from "nova:cwd";
 import { process } from "node:process";
@@ -53,7 +53,7 @@ function kindOf(path) {
 function notFound(specifier, importer, reason) {
   const error = new Error(`Cannot find module '${specifier}' imported from ${importer}${reason}`);
   error.code = "ERR_MODULE_NOT_FOUND";
-  error.specifier = specifier;
+  defineProperty(error, "specifier", { __proto__: null, value: specifier }); // for the report
   return error;
 }
 
@@ -165,6 +165,26 @@ function parseJson(path) {
   }
 }
 
+// Scripts, by the names that QuickJS has for them. Their first line is compiled behind the head
+// of a function, so that columns there are too large by its length (see nova_js.c).
+const scriptNames = [];
+const HEAD_LENGTH = "(function (exports, require, module, __filename, __dirname) {".length;
+
+/** A stack with the columns that the user's own file has. */
+export function withTrueColumns(stack) {
+  for (let i = 0; i < scriptNames.length; i++) {
+    const place = `${scriptNames[i]}:1:`;
+    for (let at = StringIndexOf(stack, place); at >= 0; at = StringIndexOf(stack, place, at + 1)) {
+      const start = at + place.length;
+      let end = start;
+      while (StringCharCodeAt(stack, end) >= 48 && StringCharCodeAt(stack, end) <= 57) end++;
+      const column = +StringSlice(stack, start, end);
+      if (column > HEAD_LENGTH) stack = StringSlice(stack, 0, start) + (column - HEAD_LENGTH) + StringSlice(stack, end);
+    }
+  }
+  return stack;
+}
+
 function load(path, parent) {
   const known = cache[path];
   if (known !== undefined) return known;
@@ -184,6 +204,7 @@ function load(path, parent) {
     throw isModuleText(text) ? cannotRequire(path) : error;
   }
   cache[path] = module;
+  push(scriptNames, path);
   try {
     run(body, module);
   } catch (error) {
@@ -211,6 +232,7 @@ function run(body, module) {
 export function runScript(body, name) {
   const module = new Module(StringStartsWith(name, "/") ? name : `${getCwd()}/${name}`, null);
   mainModule = module;
+  push(scriptNames, name);
   process.mainModule = module;
   cache[module.filename] = module;
   run(body, module);
