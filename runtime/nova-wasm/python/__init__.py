@@ -10,6 +10,7 @@ is made; a run then only calls three functions from the C embedding (README, "Py
 ``ending``    exit codes, tracebacks, what CPython does when it exits
 ``fresh``     what each run must have of its own: entropy, environment, time zone
 ``absent``    modules that cannot exist here, and how they say so
+``archives``  the standard library and the library pack
 ``standins``  what the standard library needs of some of them in order to be imported
 ``system``    gaps of ``os`` and ``hashlib``
 ``loop``      asyncio without sockets, threads and signals

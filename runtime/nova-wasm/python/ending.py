@@ -25,6 +25,8 @@ _KEYBOARD_INTERRUPT_STATUS = 130
 _FLUSH_FAILED_STATUS = 120
 _REPORT_CHARACTERS = 4_096
 """Of each field of a report; the host takes at most 64 KiB of JSON."""
+_SHOWN_FRAMES = 2_000
+"""At each end of a traceback; a program that raised the recursion limit makes a million."""
 _RESERVE_BYTES = 2 << 20
 """More than one arena of CPython's allocator (1 MiB, aligned)."""
 
@@ -57,8 +59,8 @@ def failed(error: BaseException) -> int:
     # Memory may be what ran out: the display and the report need some.
     _reserve.clear()
     _set_recursion_limit(_recursion_limit)
-    if error.__traceback__ is not None and _is_ours(error.__traceback__):
-        error.__traceback__ = None
+    if error.__traceback__ is not None:
+        error.__traceback__ = _without_ours(error.__traceback__)
     if isinstance(error, SystemExit):
         return _exit_status(error)
     status = _show(error)
@@ -66,9 +68,18 @@ def failed(error: BaseException) -> int:
     return status
 
 
-def _is_ours(traceback: TracebackType) -> bool:
-    """True for what ``begin`` raised: the program has no frame then."""
-    return traceback.tb_frame.f_globals.get("__name__") == "_nova_guest.program"
+def _without_ours(traceback: TracebackType) -> TracebackType | None:
+    """The frames of the program: none when ``begin`` raised, and not all of a million."""
+    if traceback.tb_frame.f_globals.get("__name__") == "_nova_guest.program":
+        return None
+    frames = []
+    frame: TracebackType | None = traceback
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.tb_next
+    if len(frames) > 2 * _SHOWN_FRAMES:
+        frames[_SHOWN_FRAMES - 1].tb_next = frames[-_SHOWN_FRAMES]
+    return traceback
 
 
 def _exit_status(error: SystemExit) -> int:

@@ -13,14 +13,10 @@ import random
 import struct
 import sys
 import warnings
-import zipimport
 from collections.abc import Callable
 from types import CodeType
 
-from _nova_guest import absent, ending, program, standins, system, warmup
-
-STDLIB = "/usr/lib/python313.zip"
-PACKAGES = "/usr/lib/python3-packages.zip"
+from _nova_guest import absent, archives, ending, program, standins, system, warmup
 
 PRELOAD = """
 abc argparse array ast base64 bisect bz2 calendar cmath codecs collections collections.abc
@@ -48,14 +44,14 @@ Run = tuple[Callable[[bytes], CodeType], Callable[[BaseException], int], Callabl
 
 
 def prepare() -> Run:
-    sys.path[:] = [STDLIB, PACKAGES]
+    sys.path[:] = [archives.STDLIB, archives.PACKAGES]
     sys.dont_write_bytecode = True
     os.chdir(program.WORK)
+    archives.install()
     system.describe_build()
     _preload()
     system.fill_gaps()
     absent.install()
-    _cache_archives()
     _line_buffer_output()
     _warm_up()
     _settle()
@@ -71,13 +67,6 @@ def _preload() -> None:
     from _nova_guest import loop
 
     loop.install()
-
-
-def _cache_archives() -> None:
-    """Read the archives' directories now, so that a first import reads only the module."""
-    for path in (STDLIB, PACKAGES):
-        if os.path.exists(path):
-            sys.path_importer_cache[path] = zipimport.zipimporter(path)
 
 
 def _line_buffer_output() -> None:
