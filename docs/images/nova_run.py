@@ -48,6 +48,9 @@ def main() -> None:
     console.print(Text.from_ansi(screen.rstrip()))
     # The usual template fetches a font from a server each time somebody looks at the picture.
     template = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    template = re.sub(r"<!--.*?-->", "", template, flags=re.DOTALL)
+    # Without this some viewers drop the spaces at the beginning of a coloured piece.
+    template = template.replace("<svg ", '<svg xml:space="preserve" ', 1)
     svg = console.export_svg(title="nova run", theme=THEME, code_format=template, unique_id="nova")
     (HERE / "nova-run.svg").write_text(svg, encoding="utf-8")
 

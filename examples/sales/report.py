@@ -7,9 +7,9 @@ with `nova run report.py --work .` and see which of them works.
 import csv
 import os
 import statistics
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from textwrap import shorten
 from xml.sax.saxutils import escape
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -127,13 +127,15 @@ def try_what_a_bad_program_would() -> None:
         "send the orders somewhere": connect,
         "start another program": start_a_program,
     }
+    print("What a bad program would try:")
     for what, attempt in attempts.items():
         try:
             attempt()
         except Exception as error:  # noqa: BLE001 - each attempt fails in its own way
-            print(f"tried to {what}: {type(error).__name__}: {error}")
+            reason = shorten(f"{type(error).__name__}: {error}", 62, placeholder=" …")
+            print(f"  {what:<25}  {reason}")
         else:
-            print(f"tried to {what}: IT WORKED", file=sys.stderr)
+            print(f"  {what:<25}  IT WORKED")
 
 
 def connect() -> None:

@@ -36,13 +36,15 @@ def main() -> int:
 
 def _what_next() -> None:
     nova = _quoted(_shown(Path(sys.executable).with_name("nova")))
-    print(
-        f"\nThe results: {_shown(COPY / 'results' / 'report.md')} and revenue.svg beside it.\n"
-        "\nNext:\n"
-        f"  {nova} run examples/words.js --work docs      JavaScript; asks before it writes\n"
-        f"  echo 'print(2**100)' | {nova} run -l python    any program, without a folder\n"
-        f"  {nova} doctor                                  what works on this machine"
-    )
+    commands = {
+        f"{nova} run examples/words.js --work docs": "JavaScript; asks before it writes",
+        f"echo 'print(2**100)' | {nova} run -l python": "any program, without a folder",
+        f"{nova} doctor": "what works on this machine",
+    }
+    width = max(map(len, commands))
+    print(f"\nThe results: {_shown(COPY / 'results')}\n\nNext:")
+    for command, what in commands.items():
+        print(f"  {command:<{width}}  # {what}")
 
 
 def _shown(path: Path) -> str:

@@ -100,7 +100,8 @@ def _show(title: str, changes: Sequence[FileChange], reasons: Sequence[PathNote]
     style = terminal.Style(sys.stderr)
     lines = [f"{style.strong(title)}: {count_in_words(changes)}", *change_lines(changes, style)]
     lines += note_lines(reasons)
-    sys.stderr.write("\n".join(lines) + "\n")
+    # A blank line apart from what the program wrote.
+    sys.stderr.write("\n" + "\n".join(lines) + "\n")
     sys.stderr.flush()
 
 

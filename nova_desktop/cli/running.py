@@ -165,7 +165,9 @@ def _run_for_a_person(
             how_to_write=consent.how_to_write,
             hint=missing_sibling(program, result.error),
         )
-        sys.stderr.write("\n".join(lines) + "\n")
+        # On a terminal, a blank line apart from what the program wrote.
+        apart = "\n" if terminal.is_terminal(sys.stderr) and not consent.asked else ""
+        sys.stderr.write(apart + "\n".join(lines) + "\n")
     return exit_code_of(result, wanted=consent.wanted)
 
 

@@ -16,6 +16,15 @@ FOREIGN = "│ "
 MAX_LINES = 40
 """Of one list; a run may change 10,000 files, and the JSON has them all."""
 
+RULES_IN_WORDS = {
+    "wasi.links": "there are no links here",
+    "wasi.sockets": "there is no network here",
+    "wasi.signals": "there are no other processes here",
+    "wasi.read_only": "only /work and /tmp can be written",
+    "wasi.path_escape": "the path leads out of the sandbox",
+    "nova.no_capabilities": "a program has nothing to call on the host",
+}
+
 _ENDING = {
     Status.FINISHED: "finished",
     Status.FAILED: "the program failed",
@@ -132,7 +141,8 @@ def summary(
         for denied in result.denied[:MAX_LINES]:
             times = f" ({denied.count} times)" if denied.count > 1 else ""
             target = f" {escape_line(denied.target)}" if denied.target else ""
-            lines.append(f"{FOREIGN}{escape_line(denied.operation)}{target}{times}")
+            why = RULES_IN_WORDS.get(denied.rule, denied.rule)
+            lines.append(f"{FOREIGN}{escape_line(denied.operation)}{target}{times}: {why}")
         if (more := len(result.denied) - MAX_LINES) > 0:
             lines.append(f"{FOREIGN}and {more} more")
     return lines

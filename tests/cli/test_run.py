@@ -251,14 +251,14 @@ def test_the_report_shows_changes_refusals_and_what_was_left_out(
 ) -> None:
     engine.behaviour = lambda run: finished(
         files=(CREATED, HOOK),
-        denied=(Denied("sock_open", "127.0.0.1\n:9", "no network", count=3),),
+        denied=(Denied("sock_open", "127.0.0.1\n:9", "wasi.sockets", count=3),),
         left_out=(PathNote("device", "not a regular file", "staging.special"),),
     )
     lines = nova("run", str(program)).stderr.splitlines()
     assert lines[0] == "nova: finished, 12 ms, runtime wasm"
     assert "changes in /work: 2 created" in lines
     assert "│ created         5 B  out.txt" in lines
-    assert "│ sock_open 127.0.0.1\\n:9 (3 times)" in lines
+    assert "│ sock_open 127.0.0.1\\n:9 (3 times): there is no network here" in lines
     assert "│ device: not a regular file" in lines
     assert any("other programs run or obey this" in line for line in lines)
 
@@ -279,6 +279,20 @@ def test_ten_thousand_changes_are_shown_in_part(
     assert "10000 created" in text
     assert "and 9961 more" in text
     assert len(text.splitlines()) < 60
+
+
+def test_every_rule_of_the_sandbox_has_words() -> None:
+    from nova_desktop.cli.summary import RULES_IN_WORDS
+    from nova_desktop.sandbox.wasm import denied, hostcalls
+
+    rules = {
+        value
+        for module in (denied, hostcalls)
+        for name, value in vars(module).items()
+        if name.startswith("RULE_")
+    }
+    assert rules
+    assert rules == set(RULES_IN_WORDS)
 
 
 # A missing neighbour
