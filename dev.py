@@ -426,7 +426,10 @@ def bench(arguments: Sequence[str]) -> int:
 
 
 def lock(arguments: Sequence[str]) -> int:
-    """Resolve pyproject.toml anew, for every platform and Python at once (needs ``uv``)."""
+    """Resolve pyproject.toml for every platform and Python at once (needs ``uv``).
+
+    What is pinned stays as it is where it can; ``lock --upgrade`` takes the newest of all.
+    """
     uv = shutil.which("uv")
     if uv is None:
         raise SetUpError("The locks are made by uv: pip install uv, then run this again.")
@@ -438,8 +441,9 @@ def lock(arguments: Sequence[str]) -> int:
             extras = ["--extra", name, "--constraint", str(ENVIRONMENT.lock_file("run"))]
         command = [uv, "pip", "compile", "--universal", "--generate-hashes", "--no-config"]
         command += ["--python-version", "{}.{}".format(*OLDEST), "--no-header", "--no-annotate"]
-        command += ["--no-emit-index-url", *extras, *arguments, "pyproject.toml"]
-        text = subprocess.check_output([*command, "--quiet"], cwd=ROOT, encoding="utf-8")
+        command += ["--no-emit-index-url", "--quiet", "--output-file", str(target)]
+        subprocess.check_call([*command, *extras, *arguments, "pyproject.toml"], cwd=ROOT)
+        text = target.read_text(encoding="utf-8")
         count, size = _count_packages(text), _installed_megabytes(text)
         head = f"# {count} packages, about {size} MB installed\n"
         head += "# Made from pyproject.toml by: python3 dev.py lock\n"
@@ -480,7 +484,10 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
         "rebuild the guests and compare with the recorded hashes",
     ),
     "bench": (bench, "measure against native, bubblewrap, peers and Docker"),
-    "lock": (lock, "resolve the dependencies anew into requirements/ (needs uv)"),
+    "lock": (
+        lock,
+        "resolve the dependencies into requirements/ (needs uv; --upgrade for the newest)",
+    ),
     "help": (show_help, "this list"),
 }
 

@@ -11,8 +11,10 @@ from tests.structure.repository import text_files
 
 # Written in pieces, so that this file does not find itself.
 TRACES = {
-    "a folder of somebody's machine": r"/work/(?:main|shared)|/home/(?!you\b|user\b|ann?a?\b)\w+/"
-    r"\w+|/root/\w|/Users/(?!you\b)\w+/\w|C:\\Users\\(?!you\b)\w+\\\w+\\",
+    # /work/main.js is a program inside the sandbox.
+    "a folder of somebody's machine": r"/work/(?:main|shared)(?![\w.])|/root/\w"
+    r"|/home/(?!you\b|user\b|ann?a?\b)\w+/\w+|/Users/(?!you\b)\w+/\w"
+    r"|C:\\Users\\(?!you\b)\w+\\\w+\\",
     "a temporary folder of one machine": r"/tmp/(?:venv|proto|brief)\b",
     "the address of a package host": r"https?://[\w.-]*(?:pypi\.org|pythonhosted\.org|npmjs\.org"
     r"|npmjs\.com|deb\.debian\.org|registry\.)",
