@@ -529,17 +529,19 @@ static void track_rejection(JSContext *ctx, JSValueConst promise, JSValueConst r
     rejections[rejection_count++] = (struct rejection){JS_DupValue(ctx, promise), JS_DupValue(ctx, reason), false};
 }
 
-/* Returns whether one of them ends the program. */
+/* Returns whether one of them ends the program. `main_promise` is that of the main module: what
+ * rejected it was thrown at the top level, and not in a promise that the program made. */
 static bool rejection_is_fatal(JSValueConst main_promise)
 {
     bool fatal = false;
+    bool main_failed =
+        JS_IsObject(main_promise) && JS_PromiseState(context, main_promise) == JS_PROMISE_REJECTED;
+    if (main_failed)
+        fatal = is_fatal(JS_PromiseResult(context, main_promise), false);
     for (size_t i = 0; i < rejection_count; i++) {
         struct rejection rejection = rejections[i];
-        if (!rejection.handled && !fatal) {
-            bool is_main = JS_IsObject(main_promise) &&
-                           JS_VALUE_GET_PTR(rejection.promise) == JS_VALUE_GET_PTR(main_promise);
-            fatal = is_fatal(JS_DupValue(context, rejection.reason), !is_main);
-        }
+        if (!rejection.handled && !fatal && !main_failed)
+            fatal = is_fatal(JS_DupValue(context, rejection.reason), true);
         JS_FreeValue(context, rejection.reason);
         JS_FreeValue(context, rejection.promise);
     }

@@ -4,9 +4,9 @@
 import * as native from "nova:native";
 import {
   Error, HasOwn, Map, MapDelete, MapForEach, MapGet, MapHas, MapSet, ObjectAssign, ObjectKeys, ReflectApply, SetForEach,
-  StringIndexOf, StringRepeat, StringSlice, push, replaceAll,
+  StringRepeat, StringSlice, push, replaceAll,
 } from "nova:primordials";
-import { displayWidth, format, inspect, isMap, isSet } from "nova:inspect";
+import { displayWidth, format, framesOf, inspect, isMap, isSet } from "nova:inspect";
 
 const OUT = 1;
 const ERR = 2;
@@ -128,10 +128,8 @@ export const console = {
   error(...args) { print(ERR, line(args)); },
   warn(...args) { print(ERR, line(args)); },
   trace(...args) {
-    const { stack } = new Error("");
-    const frames = StringIndexOf(stack, "\n    at ");
     const text = line(args);
-    print(ERR, `Trace${text === "" ? "" : `: ${text}`}${frames < 0 ? "" : StringSlice(stack, frames)}`);
+    print(ERR, `Trace${text === "" ? "" : `: ${text}`}${framesOf(new Error(""))}`);
   },
   assert(condition, ...args) {
     if (condition) return;

@@ -1,6 +1,7 @@
 // Values as text, in the form that Node's console and util.inspect give them.
 
 import * as native from "nova:native";
+import { withTrueColumns } from "nova:columns";
 import {
   Array, ArrayJoin, BigIntToString, BigIntValueOf, BooleanValueOf, DateGetTime,
   DateToISOString, Error, FunctionToString, HasOwn, JSONStringify, Map, MapForEach,
@@ -223,9 +224,10 @@ function ownText(object, key) {
 }
 
 /** The frames of an error's stack, each with its line feed before it. */
-function framesOf(error) {
-  const stack = ownText(error, "stack");
+export function framesOf(error) {
+  let stack = ownText(error, "stack");
   if (stack === undefined) return "";
+  stack = withTrueColumns(stack);
   if (StringStartsWith(stack, "    at ")) return `\n${stack}`;
   const at = StringIndexOf(stack, "\n    at ");
   return at < 0 ? "" : StringSlice(stack, at);

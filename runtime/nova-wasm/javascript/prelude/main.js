@@ -11,15 +11,14 @@ import { getRandomValues, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { installLocaleFunctions } from "nova:locale";
 import { beginProcess, process } from "node:process";
-import { createRequire, withTrueColumns } from "nova:modules";
+import { createRequire } from "nova:modules";
 import timers from "node:timers";
 import { inspect, inspectUncaught, isError } from "nova:inspect";
 import {
   RegExpExec, TypeError, defineProperty, getOwnPropertyDescriptor,
 } from "nova:primordials";
 
-export { turn } from "node:timers";
-export { drainTicks, finish, onUncaught } from "node:process";
+export { drainTicks, finish, onUncaught, turnOrEnd as turn } from "node:process";
 export { exportsOf, fillImportMeta, importScript, resolve, runScript } from "nova:modules";
 
 function queueMicrotask(callback) {
@@ -68,7 +67,7 @@ function ownData(object, key) {
 /** [text for standard error, type, message, module, path] of an error that nobody caught. */
 export function describe(error, inPromise) {
   const shown = isError(error) ? inspectUncaught(error) : inspect(error);
-  const text = `Uncaught ${inPromise ? "(in promise) " : ""}${withTrueColumns(shown)}\n`;
+  const text = `Uncaught ${inPromise ? "(in promise) " : ""}${shown}\n`;
   if (!isError(error)) return [text, error === null ? "null" : typeof error, inspect(error), "", ""];
   const message = textOf(error.message);
   const type = textOf(error.name) || "Error";

@@ -6,10 +6,11 @@ import * as native from "nova:native";
 import { systemError } from "nova:fs_errors";
 import { aliases, builtins } from "nova:builtins";
 import {
-  ArrayJoin, Error, HasOwn, JSONParse, ObjectCreate, ObjectKeys, ReflectApply, StringCharCodeAt, StringEndsWith, StringIncludes,
-  StringIndexOf, StringLastIndexOf, StringSlice, StringStartsWith, TypeError, defineProperty, isArray, push, split,
+  ArrayJoin, Error, HasOwn, JSONParse, ObjectCreate, ObjectKeys, ReflectApply, StringEndsWith, StringIncludes,
+  StringLastIndexOf, StringSlice, StringStartsWith, TypeError, defineProperty, isArray, push, split,
 } from "nova:primordials";
 import { getCwd } from "nova:cwd";
+import { noteScript } from "nova:columns";
 import { process } from "node:process";
 
 const ENDINGS = [".js", ".mjs", ".cjs", ".json"];
@@ -165,26 +166,6 @@ function parseJson(path) {
   }
 }
 
-// Scripts, by the names that QuickJS has for them. Their first line is compiled behind the head
-// of a function, so that columns there are too large by its length (see nova_js.c).
-const scriptNames = [];
-const HEAD_LENGTH = "(function (exports, require, module, __filename, __dirname) {".length;
-
-/** A stack with the columns that the user's own file has. */
-export function withTrueColumns(stack) {
-  for (let i = 0; i < scriptNames.length; i++) {
-    const place = `${scriptNames[i]}:1:`;
-    for (let at = StringIndexOf(stack, place); at >= 0; at = StringIndexOf(stack, place, at + 1)) {
-      const start = at + place.length;
-      let end = start;
-      while (StringCharCodeAt(stack, end) >= 48 && StringCharCodeAt(stack, end) <= 57) end++;
-      const column = +StringSlice(stack, start, end);
-      if (column > HEAD_LENGTH) stack = StringSlice(stack, 0, start) + (column - HEAD_LENGTH) + StringSlice(stack, end);
-    }
-  }
-  return stack;
-}
-
 function load(path, parent) {
   const known = cache[path];
   if (known !== undefined) return known;
@@ -204,7 +185,7 @@ function load(path, parent) {
     throw isModuleText(text) ? cannotRequire(path) : error;
   }
   cache[path] = module;
-  push(scriptNames, path);
+  noteScript(path);
   try {
     run(body, module);
   } catch (error) {
@@ -232,7 +213,7 @@ function run(body, module) {
 export function runScript(body, name) {
   const module = new Module(StringStartsWith(name, "/") ? name : `${getCwd()}/${name}`, null);
   mainModule = module;
-  push(scriptNames, name);
+  noteScript(name);
   process.mainModule = module;
   cache[module.filename] = module;
   run(body, module);

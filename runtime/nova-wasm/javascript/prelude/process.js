@@ -4,6 +4,7 @@ import * as native from "nova:native";
 import { EventEmitter } from "node:events";
 import { getCwd, setCwd } from "nova:cwd";
 import { stdin } from "nova:stdin";
+import { turn } from "node:timers";
 import { systemError } from "nova:fs_errors";
 import { format } from "nova:inspect";
 import {
@@ -197,9 +198,23 @@ export function finish(code) {
   return exitCode ?? 0;
 }
 
-/** Before the loop ends for good: "beforeExit" may start something new. */
-export function beforeExit() {
-  return ReflectApply(listenerCount, process, ["beforeExit"]) > 0 ? emitOn("beforeExit", exitCode ?? 0) : false;
+let toldOfEnd = false;
+
+/**
+ * What C asks in each round of the loop; "beforeExit" comes when nothing is left, and may start
+ * something new.
+ * @returns {number} as turn() of node:timers
+ */
+export function turnOrEnd() {
+  const wait = turn();
+  if (wait >= 0) {
+    toldOfEnd = false;
+    return wait;
+  }
+  if (toldOfEnd || ReflectApply(listenerCount, process, ["beforeExit"]) === 0) return -1;
+  toldOfEnd = true;
+  emitOn("beforeExit", exitCode ?? 0);
+  return 0;
 }
 
 /** Whether a listener of the program takes an error that nobody caught. */
@@ -209,10 +224,10 @@ export function onUncaught(error, inPromise) {
 }
 
 /** Starts the clocks and names of this run. */
-export function beginProcess(argv, name) {
+export function beginProcess(given, name) {
   startedMs = native.now();
   const list = ["nova", name];
-  for (let i = 1; i < argv.length; i++) push(list, argv[i]);
+  for (let i = 1; i < given.length; i++) push(list, given[i]);
   process.argv = list;
   argv = list;
   env = {};
