@@ -200,6 +200,8 @@ def _drop_program() -> None:
     """Let go of the program's objects: destructors run, files are flushed and closed."""
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         vars(sys).pop(name, None)
+    # The collector may close the raw file in a cycle before what is buffered above it is flushed.
+    _flush_files()
     survivors = []
     for name in [name for name in _modules if name not in _own_modules]:
         module = _modules.pop(name)
@@ -212,9 +214,7 @@ def _drop_program() -> None:
         if module is not None:
             _clear(vars(module))
         del module
-    for thing in _objects():
-        if type(thing) in (TextIOWrapper, BufferedWriter, BufferedRandom) and not thing.closed:
-            _flush(thing)
+    _flush_files()
 
 
 def _clear(namespace: dict[str, object]) -> None:
@@ -226,8 +226,11 @@ def _clear(namespace: dict[str, object]) -> None:
                 namespace[name] = None
 
 
-def _flush(file: TextIOWrapper | BufferedWriter | BufferedRandom) -> None:
-    try:
-        file.flush()
-    except (OSError, ValueError) as error:
-        _show_ignored(f"Exception ignored in: {file!r}", error)
+def _flush_files() -> None:
+    for thing in _objects():
+        if type(thing) in (TextIOWrapper, BufferedWriter, BufferedRandom):
+            try:
+                if not thing.closed:
+                    thing.flush()
+            except (OSError, ValueError) as error:
+                _show_ignored(f"Exception ignored in: {_text(thing)}", error)
