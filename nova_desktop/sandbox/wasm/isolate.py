@@ -8,6 +8,7 @@ engine), its time (by epochs, see ``ticker``). Guests run on threads of ``schedu
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass
@@ -85,6 +86,9 @@ CONFIGURATION = ";".join(f"{name}={int(value)}" for name, value in _SETTINGS)
 """Identifies what a compiled guest was compiled for."""
 
 
+_JUST_BELOW_ZERO = re.compile(r"wasm address 0xff[0-9a-f]{6}\b")
+
+
 class GuestTrapped(Exception):
     """wasmtime ended the guest for a reason of the guest's own."""
 
@@ -103,7 +107,7 @@ class GuestTrapped(Exception):
             return True
         return (
             self.failure.trap_code == libwasmtime.TRAP_MEMORY_OUT_OF_BOUNDS
-            and "wasm address 0xff" in self.failure.message
+            and _JUST_BELOW_ZERO.search(self.failure.message) is not None
         )
 
 

@@ -5,7 +5,6 @@ import importlib.machinery
 import importlib.metadata
 import importlib.util
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -118,7 +117,7 @@ def test_library_that_cannot_be_loaded_is_a_clear_error(
 
 
 def test_system_without_a_build_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(libwasmtime, "machine_name", lambda: "riscv64")
     with pytest.raises(RuntimeUnavailable) as refused:
         libwasmtime.load()
     assert refused.value.code == "runtime.unsupported_system"
@@ -136,5 +135,5 @@ def test_name_of_the_library_on_other_systems(
     system: str, machine: str, tail: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(libwasmtime, "machine_name", lambda: machine)
     assert libwasmtime._library_path().as_posix().endswith(tail)
