@@ -88,10 +88,10 @@ class PathCalls(DescriptorCalls):
         node = location.node
         if node is None and oflags & OFLAG_CREAT:
             return self.files.create_file(location)
-        if node is not None and oflags & OFLAG_CREAT and oflags & OFLAG_EXCL:
-            raise WasiError(Errno.EXIST)
         if oflags & OFLAG_CREAT and location.slash:
             raise WasiError(Errno.ISDIR)
+        if node is not None and oflags & OFLAG_CREAT and oflags & OFLAG_EXCL:
+            raise WasiError(Errno.EXIST)
         node = location.existing()
         if isinstance(node, Directory):
             if oflags & (OFLAG_CREAT | OFLAG_TRUNC) or rights & RIGHT_FD_WRITE:
