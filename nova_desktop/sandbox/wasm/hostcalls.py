@@ -65,8 +65,6 @@ NOVA_SIGNATURES: Mapping[str, tuple[tuple[str, ...], bool]] = {
 
 RULE_NO_CAPABILITIES = "nova.no_capabilities"
 """This run was given nothing to call."""
-NO_BROKER = 0xFFFF_FFFF
-"""Answer of ``nova.call`` (-1) in a run that was given nothing to call."""
 
 
 class GuestFault(Exception):
@@ -183,10 +181,13 @@ class NovaHost:
         self._pending: bytes | None = None
 
     def call(self, request: int, length: int, reply: int, capacity: int) -> int:
-        """A brokered call. A reply longer than ``capacity`` waits for one ``take``."""
+        """A brokered call. A reply longer than ``capacity`` waits for one ``take``.
+
+        Without capabilities the reply is empty, which no broker's reply is.
+        """
         if self._host_call is None:
             self._denied.record("nova.call", "", RULE_NO_CAPABILITIES)
-            return NO_BROKER
+            return 0
         if length > MAX_FRAME_BYTES:
             raise _protocol_error(f"a request of {length} bytes")
         memory = self._memory()
