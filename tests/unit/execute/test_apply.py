@@ -311,7 +311,7 @@ def test_a_folder_swapped_between_writing_and_naming_gets_nothing(
         (copy / "two" / "a").write_bytes(b"guest's")
 
     real = Directory.replace_from
-    swapped = []
+    swapped: list[bool] = []
 
     def replace_from(directory: Directory, temporary: str, name: str) -> None:
         real(directory, temporary, name)

@@ -313,7 +313,7 @@ def test_a_single_file_in_the_home_folder_may_be_given(
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
     def arrange(act: Callable[[], object]) -> None:
         real = Directory.descend
-        acted = []
+        acted: list[object] = []
 
         def descend(directory: Directory, names: tuple[str, ...]) -> Directory:
             if not acted:

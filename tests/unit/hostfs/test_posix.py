@@ -24,7 +24,6 @@ from nova_desktop.hostfs import (
 if os.name != "posix":
     pytest.skip("only on POSIX: Windows has a handle of its own", allow_module_level=True)
 
-from nova_desktop.hostfs import posix
 from nova_desktop.hostfs.posix import Directory
 
 SECRET = b"the owner's secret"
@@ -318,7 +317,7 @@ def _change_during_reads(
                 os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
         return content
 
-    monkeypatch.setattr(posix.os, "read", read)
+    monkeypatch.setattr(os, "read", read)
 
 
 def test_a_file_over_the_limit_is_not_read(directory: Directory, inside: Path) -> None:
