@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from nova_desktop.model import MIB, ErrorInfo, Limits, Status
+from nova_desktop.model import MIB, ErrorInfo, Limits, NovaError, Status
 from nova_desktop.sandbox.wasm.budget import BudgetExceeded, MemoryBudget
 from nova_desktop.sandbox.wasm.control import GuestExit, RunEnded
 from nova_desktop.sandbox.wasm.isolate import GuestTrapped
@@ -39,7 +39,8 @@ def ending_of(
         case int():
             return _of_exit(cause, report, budget, limits)
         case GuestExit():
-            return _of_exit(cause.code, report, budget, limits)
+            # As WASI lets a guest pass any 32 bits, and every caller expects a byte.
+            return _of_exit(min(cause.code, 255), report, budget, limits)
         case BudgetExceeded():
             return _out_of_memory(None, limits)
         case RunEnded(status=Status.OUT_OF_MEMORY):
@@ -48,6 +49,8 @@ def ending_of(
             return Ending(cause.status, error=_error(cause.code, cause.message))
         case GuestTrapped():
             return _of_trap(cause, budget, limits)
+        case NovaError():  # from a caller's callback
+            return Ending(Status.ENGINE_ERROR, error=cause.info())
         case _:
             return _of_fault(cause)
 

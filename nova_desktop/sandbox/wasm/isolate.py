@@ -225,6 +225,7 @@ class Isolate:
         Raises:
             BaseException: whatever a host function raised (``GuestExit``, ``RunEnded``, a bug).
             GuestTrapped: the guest ended itself by a trap.
+            RuntimeUnavailable: the guest keeps another contract, or the system has no room.
         """
         library = self.library
         store = library.wasmtime_store_new(self.engine, None, NO_FINALIZER)
@@ -251,7 +252,7 @@ class Isolate:
         error = library.wasmtime_instance_pre_instantiate(
             guest.instance_pre, context, byref(scratch.instance), byref(scratch.trap)
         )
-        self._check(error, nova)
+        self._check_started(error, nova)
         self._export(context, b"memory", EXTERN_MEMORY, scratch.memory)
         self._export(context, b"nova_alloc", EXTERN_FUNC, scratch.alloc)
         self._export(context, b"nova_run", EXTERN_FUNC, scratch.run)
@@ -290,10 +291,23 @@ class Isolate:
         if nova.ended is not None:
             ended, nova.ended = nova.ended, None
             raise ended
-        if failure.trap_code is None and "memory limits" in failure.message:
-            # Instantiation: the snapshot alone is larger than the limit.
-            raise _no_room()
         raise GuestTrapped(failure)
+
+    def _check_started(self, error: int | None, nova: NovaHost) -> None:
+        """As ``_check``, after instantiation, where the guest has hardly run yet."""
+        try:
+            self._check(error, nova)
+        except GuestTrapped as trapped:
+            if trapped.failure.trap_code is not None:
+                raise
+            if "memory limits" in trapped.failure.message:
+                raise _no_room() from None  # the snapshot alone is larger than the limit
+            raise RuntimeUnavailable(
+                "runtime.cannot_start",
+                f"The language guest could not be started: {trapped.failure.message}",
+                "4 GiB of address space are reserved for each run: raise `ulimit -v`, or run "
+                "fewer programs at once.",
+            ) from None
 
     def _export(self, context: int, name: bytes, kind: int, into: Extern) -> None:
         found = self.library.wasmtime_instance_export_get(

@@ -22,7 +22,6 @@ from nova_desktop.model import (
     InvalidRequest,
     Language,
     Limits,
-    NovaError,
     OutputCallback,
     ProgressCallback,
     RuntimeUnavailable,
@@ -82,7 +81,7 @@ class WasmRuntime:
         # Guest threads must not outlive the interpreter: while it ends, a thread that wants to
         # run Python again is unwound through wasmtime's frames, which aborts the process.
         self._finalizer = weakref.finalize(
-            self, _close, self._pid, self._live, self._scheduler, self._isolate
+            self, _close, self._pid, self._lock, self._live, self._scheduler, self._isolate
         )
 
     @property
@@ -194,11 +193,14 @@ class WasmRuntime:
             with self._lock:
                 guest = self._compiled.get(language) or self._load(language, progress)
                 self._compiled[language] = guest
-        return self._isolate[0], guest
+        isolate = next(iter(self._isolate), None)
+        if isolate is None:
+            raise _closed()
+        return isolate, guest
 
     def _load(self, language: Language, progress: ProgressCallback | None) -> CompiledGuest:
         if not self._finalizer.alive:
-            raise RuntimeUnavailable("runtime.closed", "The engine was closed.")
+            raise _closed()
         sha256 = self.guests.sha256(language)
         if not self._isolate:
             self._isolate.append(Isolate())
@@ -219,21 +221,36 @@ class WasmRuntime:
         return guest
 
     def close(self) -> None:
-        """Stop what runs, end the threads, free the engine. Nothing can be run afterwards."""
+        """Stop what runs, end the threads, free the engine. Nothing can be run afterwards.
+
+        Raises:
+            NovaError: called from a run's own callback.
+        """
+        self._scheduler.refuse_guest_threads()
         self._finalizer()
         self._compiled.clear()
 
 
 def _close(
-    pid: int, live: set[Cancellation], scheduler: Scheduler, isolates: list[Isolate]
+    pid: int,
+    lock: threading.Lock,
+    live: set[Cancellation],
+    scheduler: Scheduler,
+    isolates: list[Isolate],
 ) -> None:
+    """In this order: afterwards no thread can be in the engine when it is freed."""
     if os.getpid() != pid:
         return  # a fork: the threads are the parent's, and so are their locks
     for stop in list(live):
         stop.request()
     scheduler.close()
-    while isolates:
-        isolates.pop().close()
+    with lock:  # somebody may be compiling
+        while isolates:
+            isolates.pop().close()
+
+
+def _closed() -> RuntimeUnavailable:
+    return RuntimeUnavailable("runtime.closed", "The engine was closed.")
 
 
 def _run_guest(isolate: Isolate, run: _Run, queued_ns: int) -> GuestOutcome:
@@ -258,8 +275,8 @@ def _run_guest(isolate: Isolate, run: _Run, queued_ns: int) -> GuestOutcome:
             clock_resolution_ns=run.limits.clock_resolution_ns,
         )
         cause = isolate.run(run.guest, run.request, wasi, nova, run.budget)
-    except NovaError:
-        raise
+    except RuntimeUnavailable:
+        raise  # there was no run
     except BaseException as error:  # noqa: BLE001 - each is an ending, told in the outcome
         cause = error
     ending = ending_of(cause, report=nova.report_received, budget=run.budget, limits=run.limits)

@@ -91,7 +91,8 @@ class Scheduler:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or _cores()
-        self._lock = threading.Lock()
+        # Reentrant: the collector may close a forgotten scheduler at any point of this thread.
+        self._lock = threading.RLock()
         self._queue: collections.deque[_Job[object]] = collections.deque()
         self._idle: list[_Worker] = []
         self._threads: dict[int, _Worker] = {}
@@ -121,10 +122,7 @@ class Scheduler:
             RuntimeUnavailable: closed, no thread to be had, or one with too small a stack.
             BaseException: whatever ``work`` raised.
         """
-        if _guest_thread.is_one:
-            raise NovaError(
-                "engine.nested_run", "A run cannot be started from inside another run's callback."
-            )
+        self.refuse_guest_threads()
         job: _Job[R] = _Job(work)
         ahead = self._submit(job)
         forget = cancellation.on_request(lambda: self._withdraw(job))
@@ -141,6 +139,17 @@ class Scheduler:
         finally:
             forget()
         return job.result()
+
+    @staticmethod
+    def refuse_guest_threads() -> None:
+        """Raises:
+        NovaError: called from a guest thread, where waiting could wait for itself.
+        """
+        if _guest_thread.is_one:
+            raise NovaError(
+                "engine.nested_run",
+                "A run's callback can neither start another run nor close the engine.",
+            )
 
     def _submit(self, job: _Job[R]) -> int | None:
         """Give the job to a thread, or queue it; the number of jobs ahead if it was queued."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nova_desktop.model import MIB, Limits, Status
+from nova_desktop.model import MIB, ErrorInfo, Limits, NovaError, Status
 from nova_desktop.sandbox.wasm.budget import BudgetExceeded, MemoryBudget
 from nova_desktop.sandbox.wasm.control import GuestExit, RunEnded
 from nova_desktop.sandbox.wasm.endings import Ending, ending_of
@@ -79,6 +79,18 @@ def test_trap_is_a_failure_that_quotes_its_last_line_only() -> None:
     assert told.error is not None
     assert told.error.code == "guest.trapped"
     assert told.error.message.endswith("itself: wasm trap: x.")
+
+
+def test_exit_code_is_one_byte() -> None:
+    assert ending(GuestExit(0xFFFF_FFFF)) == Ending(Status.FAILED, 255)
+    assert ending(GuestExit(256)) == Ending(Status.FAILED, 255)
+
+
+def test_refusal_of_a_callback_keeps_its_own_words() -> None:
+    told = ending(NovaError("engine.nested_run", "why", "remedy"))
+    assert told == Ending(
+        Status.ENGINE_ERROR, error=ErrorInfo("engine.nested_run", "why", "remedy")
+    )
 
 
 def test_fault_of_ours_names_its_place_and_not_its_payload() -> None:

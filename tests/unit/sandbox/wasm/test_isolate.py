@@ -69,28 +69,21 @@ def test_snapshot_larger_than_the_limit_does_not_start() -> None:
     assert ran.ended.status is Status.OUT_OF_MEMORY
 
 
-@pytest.mark.parametrize(
-    ("name", "extra", "limit"),
-    [
-        ("table", "(table 1 40000 funcref)", "MAX_TABLE_ELEMENTS"),
-        ("tables", "(table 1 funcref) (table 1 funcref)", "MAX_TABLES"),
-    ],
-)
-def test_tables_are_bounded(
-    name: str, extra: str, limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_table_grows_no_further_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     grow = "(table.grow 0 (ref.null func) (i32.const 39999))"
-    text = wat.module(grow, extra=extra)
-    ran = wat.run(text)
-    if name == "table":
-        assert ran.code == FAILED_TO_GROW
-    else:
-        assert isinstance(ran.error, GuestTrapped)
-        assert "table" in str(ran.error)
-    monkeypatch.setattr(isolate, limit, 1_000_000)
-    if name == "tables":
-        monkeypatch.setattr(isolate, "MAX_TABLE_ELEMENTS", 1_000_000)
+    text = wat.module(grow, extra="(table 1 funcref)")
+    assert wat.run(text).code == FAILED_TO_GROW
+    monkeypatch.setattr(isolate, "MAX_TABLE_ELEMENTS", 40_000)
     assert wat.run(text).code == 1
+
+
+def test_guest_with_more_than_one_table_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = wat.module("(i32.const 7)", extra="(table 1 funcref) (table 1 funcref)")
+    ran = wat.run(text)
+    assert isinstance(ran.error, RuntimeUnavailable)
+    assert "table count" in ran.error.message
+    monkeypatch.setattr(isolate, "MAX_TABLES", 2)
+    assert wat.run(text).code == 7
 
 
 @pytest.mark.parametrize("limit", ["MAX_INSTANCES", "MAX_MEMORIES"])

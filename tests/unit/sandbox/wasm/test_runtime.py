@@ -28,6 +28,7 @@ from nova_desktop.model import (
 from nova_desktop.sandbox.wasm import GuestOutcome, GuestProgram, MemoryBudget, WasmRuntime
 from nova_desktop.sandbox.wasm.cache import CompiledCache
 from nova_desktop.sandbox.wasm.guests import Guests
+from nova_desktop.sandbox.wasm.isolate import CompiledGuest, Isolate
 from tests.unit.sandbox.wasm import wat
 
 ECHO_REQUEST = wat.module(
@@ -337,6 +338,80 @@ def test_closing_stops_what_runs_and_refuses_what_comes(start: Start) -> None:
     runtime.close()
 
 
+def test_callback_can_neither_start_a_run_nor_close(start: Start) -> None:
+    runtime = start(SPIN)
+
+    def nested(_stream: Stream, _data: bytes) -> None:
+        run(runtime)
+
+    def closing(_stream: Stream, _data: bytes) -> None:
+        runtime.close()
+
+    for callback in (nested, closing):
+        outcome = run(runtime, on_output=callback)
+        assert outcome.status is Status.ENGINE_ERROR
+        assert outcome.error is not None
+        assert outcome.error.code == "engine.nested_run"
+
+
+def test_closing_waits_for_a_compilation_in_progress(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Freeing an engine that compiles would be a use of freed memory."""
+    runtime = start(SPIN)
+    compiling = threading.Event()
+    order: list[str] = []
+    compile_ = Isolate.compile
+    close = Isolate.close
+
+    def slow_compile(isolate: Isolate, wasm: bytes) -> CompiledGuest:
+        compiling.set()
+        time.sleep(0.2)
+        guest = compile_(isolate, wasm)
+        order.append("compiled")
+        return guest
+
+    def noted_close(isolate: Isolate) -> None:
+        order.append("closed")
+        close(isolate)
+
+    monkeypatch.setattr(Isolate, "compile", slow_compile)
+    monkeypatch.setattr(Isolate, "close", noted_close)
+    thread = threading.Thread(target=lambda: runtime.prepare(Language.PYTHON))
+    thread.start()
+    compiling.wait(5)
+    runtime.close()
+    thread.join(5)
+    assert order == ["compiled", "closed"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only on Linux: RLIMIT_AS")
+def test_too_little_address_space_is_a_clear_error(tmp_path: Path) -> None:
+    wat.write_dist(tmp_path, wat.module("(i32.const 7)"))
+    program = f"""
+import resource
+from pathlib import Path
+from nova_desktop.model import Cancellation, Language, Limits, RuntimeUnavailable
+from nova_desktop.sandbox.wasm import GuestProgram, MemoryBudget, WasmRuntime
+runtime = WasmRuntime(dist=Path({str(tmp_path)!r}), cache=Path({str(tmp_path / "c")!r}))
+budget = MemoryBudget(1 << 29)
+def run():
+    return runtime.run(GuestProgram(language=Language.PYTHON, source=""),
+                       runtime.new_files(Language.PYTHON, budget), limits=Limits(), budget=budget,
+                       cancellation=Cancellation())
+assert run().exit_code == 7
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, resource.RLIM_INFINITY))
+try:
+    run()
+except RuntimeUnavailable as error:
+    print(error.code)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert run().exit_code == 7
+runtime.close()
+"""
+    assert _in_new_process(program) == (0, b"runtime.cannot_start\n", b"")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only on systems that fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # that is what is tested
 def test_forked_child_is_refused_and_the_parent_goes_on(start: Start) -> None:
@@ -378,8 +453,13 @@ threading.Thread(target=spin, daemon=True).start()
 time.sleep(0.5)
 print("leaving")
 """
-    root = Path(__file__).parents[4]
     started = time.monotonic()
+    assert _in_new_process(program) == (0, b"leaving\n", b"")
+    assert time.monotonic() - started < 10
+
+
+def _in_new_process(program: str) -> tuple[int, bytes, bytes]:
+    root = Path(__file__).parents[4]
     ended = subprocess.run(
         [sys.executable, "-c", program],
         cwd=root,
@@ -388,5 +468,4 @@ print("leaving")
         check=False,
         timeout=60,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"leaving\n", b"")
-    assert time.monotonic() - started < 10
+    return ended.returncode, ended.stdout, ended.stderr
