@@ -21,6 +21,9 @@ from nova_desktop.sandbox.wasm.runtime import WasmRuntime
 from nova_desktop.settings.paths import Paths
 
 
+PROGRAM_NAMES = {Language.PYTHON: "prog.py", Language.JAVASCRIPT: "main.js"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """What became of a program."""
@@ -49,7 +52,7 @@ class Programs:
         self,
         source: str | None = None,
         *,
-        name: str = "prog.py",
+        name: str | None = None,
         entry: str | None = None,
         files: Mapping[str, str | bytes] | None = None,
         arguments: tuple[str, ...] = (),
@@ -74,7 +77,7 @@ class Programs:
             GuestProgram(
                 language=self.language,
                 source=None if source is None else textwrap.dedent(source),
-                source_name=name,
+                source_name=name or PROGRAM_NAMES[self.language],
                 entry=None if entry is None else f"/work/{entry}",
                 arguments=arguments,
                 environment=variables | dict(environment or {}),

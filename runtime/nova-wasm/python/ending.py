@@ -40,13 +40,14 @@ _recursion_limit = sys.getrecursionlimit()
 _modules = sys.modules
 
 _reserve: list[bytearray] = []
-_own_modules: frozenset[str] = frozenset()
+_own_modules: dict[str, ModuleType] = {}
 
 
 def remember_snapshot() -> None:
     """What is in ``sys.modules`` now is not the program's."""
-    global _own_modules
-    _own_modules = frozenset(_modules) - {"__main__"}
+    _own_modules.clear()
+    _own_modules.update(_modules)
+    _own_modules.pop("__main__", None)
 
 
 def set_memory_aside() -> None:
@@ -203,7 +204,8 @@ def _drop_program() -> None:
     # The collector may close the raw file in a cycle before what is buffered above it is flushed.
     _flush_files()
     survivors = []
-    for name in [name for name in _modules if name not in _own_modules]:
+    own = _own_modules.get
+    for name in [name for name, module in _modules.items() if own(name) is not module]:
         module = _modules.pop(name)
         if isinstance(module, ModuleType):
             survivors.append(ref(module))

@@ -124,6 +124,7 @@ def _settle() -> None:
     random.seed(0)
     sys._clear_internal_caches()
     ending.remember_snapshot()
+    program.remember_preloaded()
     gc.collect()
     ending.set_memory_aside()
     gc.freeze()

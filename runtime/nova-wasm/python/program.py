@@ -22,7 +22,21 @@ WORK = "/work"
 STDIN_NAME = "<stdin>"
 """The name under which CPython runs a script from standard input."""
 
+_AT_STARTUP = frozenset(
+    "abc builtins codecs encodings genericpath io marshal os posix posixpath site stat sys time "
+    "zipimport".split()
+)
+"""Imported by CPython before any script: a file of the same name never takes their place."""
+
 _stderr = sys.stderr
+_preloaded: frozenset[str] = frozenset()
+
+
+def remember_preloaded() -> None:
+    """Called last before the snapshot."""
+    global _preloaded
+    names = {name.partition(".")[0] for name in sys.modules}
+    _preloaded = frozenset(name for name in names - _AT_STARTUP if not name.startswith("_"))
 
 
 class _TextLoader:
@@ -75,13 +89,28 @@ def _from_text(main: ModuleType, name: str, source: str) -> CodeType:
     source = source.removeprefix("\ufeff")
     namespace = vars(main)
     namespace["__loader__"] = _TextLoader(name, source)
-    sys.path.insert(0, "" if name.startswith("<") else WORK)
+    _use_folder("" if name.startswith("<") else WORK)
     if name != STDIN_NAME:
         namespace["__file__"] = name
         namespace["__cached__"] = None
     # The time stamp None tells linecache that there is no file to compare with.
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     return _compile(source, name)
+
+
+def _use_folder(folder: str) -> None:
+    """Search ``folder`` first. A module in it comes before the library's of the same name; one
+    that is preloaded has to be forgotten for that, since ``import`` would not search for it.
+    """
+    sys.path.insert(0, folder)
+    try:
+        entries = frozenset(os.listdir(folder or WORK))
+    except OSError:
+        return  # an unreadable folder has no modules either
+    for name in _preloaded.intersection(entry.removesuffix(".py") for entry in entries):
+        if f"{name}.py" in entries or os.path.isfile(f"{folder or WORK}/{name}/__init__.py"):
+            for loaded in [key for key in sys.modules if key.partition(".")[0] == name]:
+                del sys.modules[loaded]
 
 
 def _from_file(main: ModuleType, path: str) -> CodeType:
@@ -98,7 +127,7 @@ def _from_file(main: ModuleType, path: str) -> CodeType:
     namespace["__loader__"] = SourceFileLoader("__main__", path)
     namespace["__file__"] = path
     namespace["__cached__"] = None
-    sys.path.insert(0, os.path.dirname(path))
+    _use_folder(os.path.dirname(path))
     return _compile(_decode(source, path), path)
 
 

@@ -39,7 +39,9 @@ def describe_build() -> None:
 
 
 def _chmod(path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
-    """WASI has no permissions. As for most bits on Windows: the file must exist, that is all."""
+    """WASI has no permissions, and this libc's chmod succeeds for anything. As for most bits on
+    Windows: the file must exist, that is all.
+    """
     os.stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
 
 
@@ -110,8 +112,7 @@ def _no_threads(*args: Any, **options: Any) -> NoReturn:
 
 def fill_gaps() -> None:
     os.system = _system
-    if not hasattr(os, "chmod"):
-        os.chmod = _chmod
+    os.chmod = _chmod
     os.cpu_count = os.process_cpu_count = lambda: 1
     if not hasattr(hashlib, "pbkdf2_hmac"):
         hashlib.pbkdf2_hmac = pbkdf2_hmac
