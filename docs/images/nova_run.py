@@ -52,6 +52,8 @@ def main() -> None:
     # Without this some viewers drop the spaces at the beginning of a coloured piece.
     template = template.replace("<svg ", '<svg xml:space="preserve" ', 1)
     svg = console.export_svg(title="nova run", theme=THEME, code_format=template, unique_id="nova")
+    # Each line is cut to its own height, which takes the underscores from a wider font.
+    svg = re.sub(r' clip-path="url\(#nova-line-\d+\)"', "", svg)
     (HERE / "nova-run.svg").write_text(svg, encoding="utf-8")
 
 
