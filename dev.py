@@ -398,11 +398,15 @@ def lint(arguments: Sequence[str]) -> int:
 
 
 def check(arguments: Sequence[str]) -> int:
-    return in_order(lambda: lint([]), lambda: test(arguments))
+    return in_order(lambda: lint([]), lambda: guests_check([]), lambda: test(arguments))
 
 
 def guests(arguments: Sequence[str]) -> int:
     return _recipe(arguments)
+
+
+def guests_check(arguments: Sequence[str]) -> int:
+    return python(GUEST_RECIPE, "--check", *arguments)
 
 
 def guests_verify(arguments: Sequence[str]) -> int:
@@ -477,8 +481,9 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "test": (test, "set up what is missing, then the tests (arguments go to pytest)"),
     "test-slow": (test_slow, "the tests marked slow: packaging, leaks, long attacks"),
     "lint": (lint, "ruff, mypy --strict and the import rules"),
-    "check": (check, "lint, then test: what every commit must pass"),
+    "check": (check, "lint, guests-check and test: what every commit must pass"),
     "guests": (guests, "rebuild the WASM guests from source into runtime/nova-wasm/dist"),
+    "guests-check": (guests_check, "compare the guests' recorded hashes (takes a second)"),
     "guests-verify": (
         guests_verify,
         "rebuild the guests and compare with the recorded hashes",
