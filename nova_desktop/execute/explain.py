@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from nova_desktop.execute.hints import find_hint
 from nova_desktop.execute.text import printable
-from nova_desktop.model import ErrorInfo, ExecutionRequest, Status
+from nova_desktop.model import ErrorInfo, ExecutionRequest, PathNote, Status
 from nova_desktop.sandbox.wasm.program import GuestOutcome
 
 _MAX_MESSAGE = 2_000
 """Characters of the guest's own message; all of it is in stderr."""
 
 
-def explained(request: ExecutionRequest, outcome: GuestOutcome) -> ErrorInfo | None:
+def explained(
+    request: ExecutionRequest, outcome: GuestOutcome, left_out: Sequence[PathNote] = ()
+) -> ErrorInfo | None:
     """None for a run that finished; otherwise its error, valid Unicode throughout."""
     if outcome.status is Status.FINISHED:
         return None
@@ -26,7 +29,7 @@ def explained(request: ExecutionRequest, outcome: GuestOutcome) -> ErrorInfo | N
     return dataclasses.replace(
         error,
         message=printable(error.message),
-        hint=printable(error.hint or find_hint(request, report)),
+        hint=printable(error.hint or find_hint(request, report, left_out)),
         details={printable(name): printable(value) for name, value in details.items()},
     )
 

@@ -7,8 +7,9 @@ One sentence, from what the guest reported and what was asked for. The tables he
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from nova_desktop.model import ExecutionRequest, Language
+from nova_desktop.model import ExecutionRequest, Language, PathNote
 from nova_desktop.sandbox.wasm.program import GuestReport
 
 PYTHON_PACKAGES = {
@@ -134,14 +135,21 @@ _HOST_PATH = re.compile(
 _MISSING_FILE_TYPES = frozenset({"FileNotFoundError", "NotADirectoryError", "PermissionError"})
 
 
-def find_hint(request: ExecutionRequest, report: GuestReport | None) -> str:
-    """One plain sentence about why the program failed, or an empty string."""
+def find_hint(
+    request: ExecutionRequest, report: GuestReport | None, left_out: Sequence[PathNote] = ()
+) -> str:
+    """One plain sentence about why the program failed, or an empty string.
+
+    ``left_out``: what of the workspace the program could not see.
+    """
     if report is None:
         return ""
+    if hint := _left_out_hint(report, left_out):
+        return hint
     if request.language is Language.PYTHON:
         hint = _python_hint(request, report)
     else:
-        hint = _javascript_hint(report)
+        hint = _javascript_hint(request, report)
     return hint or _path_hint(request, report)
 
 
@@ -183,7 +191,7 @@ def _python_import_hint(request: ExecutionRequest, module: str) -> str:
     )
 
 
-def _javascript_hint(report: GuestReport) -> str:
+def _javascript_hint(request: ExecutionRequest, report: GuestReport) -> str:
     name = report.module.removeprefix("node:")
     if report.type == "ReferenceError" and name in JAVASCRIPT_NAMES:
         return f"{name} does not exist in the WASM runtime: {JAVASCRIPT_NAMES[name]}."
@@ -192,6 +200,27 @@ def _javascript_hint(report: GuestReport) -> str:
         return f"The module {top} does not exist in the WASM runtime: {JAVASCRIPT_MODULES[top]}."
     if report.type == "ReferenceError" and name == "require":
         return "Use import instead of require in a module."
+    if name and "Cannot find module" in report.message:
+        return _javascript_import_hint(request, name)
+    return ""
+
+
+def _javascript_import_hint(request: ExecutionRequest, name: str) -> str:
+    if not name.startswith((".", "/")):
+        return f"No npm package can be installed in the WASM runtime, so there is no {name}."
+    if request.workspace is None and not request.files:
+        return (
+            f"There is no module {name} here; if it is a file of yours beside the program, give"
+            " its folder with --work."
+        )
+    return ""
+
+
+def _left_out_hint(report: GuestReport, left_out: Sequence[PathNote]) -> str:
+    path = report.path.removeprefix("/work/").removeprefix("./")
+    for note in left_out:
+        if path == note.path or path.startswith(f"{note.path}/"):
+            return f"{note.path} was not shown to the program: {note.reason}."
     return ""
 
 

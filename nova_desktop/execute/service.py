@@ -154,7 +154,7 @@ class _Run:
             cancellation=self.cancellation,
             on_output=on_output,
         )
-        outcome, error = self._explain(outcome, on_output)
+        outcome, error = self._explain(outcome, staging, on_output)
         plan = self._plan(workspace, staging, files)
         applied = self._apply(workspace, plan, approve)
         return self._result(outcome, error, staging, plan, applied, workspace)
@@ -215,10 +215,10 @@ class _Run:
         )
 
     def _explain(
-        self, outcome: GuestOutcome, on_output: OutputCallback | None
+        self, outcome: GuestOutcome, staging: Staging, on_output: OutputCallback | None
     ) -> tuple[GuestOutcome, ErrorInfo | None]:
         """The error of the result; its hint also goes where the traceback went."""
-        error = explained(self.request, outcome)
+        error = explained(self.request, outcome, staging.left_out)
         hint = error.hint if error is not None else ""
         if not hint and (outcome.dropped_stdout or outcome.dropped_stderr):
             hint = output_hint(self.request)

@@ -14,7 +14,7 @@ from nova_desktop.execute.hints import (
     find_hint,
     output_hint,
 )
-from nova_desktop.model import ExecutionRequest, Language, Limits, Workspace
+from nova_desktop.model import ExecutionRequest, Language, Limits, PathNote, Workspace
 from nova_desktop.sandbox.wasm.program import GuestReport
 
 PYTHON = ExecutionRequest(language=Language.PYTHON, source="")
@@ -102,6 +102,24 @@ def test_modules_of_node_and_npm(name: str) -> None:
     for spelling in (name, f"node:{name}"):
         report = GuestReport(type="Error", module=spelling)
         assert JAVASCRIPT_MODULES[name] in find_hint(JAVASCRIPT, report)
+
+
+def test_a_javascript_module_that_is_no_known_one() -> None:
+    message = "Cannot find module './helper.js' imported from main.js"
+    report = GuestReport(type="Error", message=message, module="./helper.js")
+    assert "--work" in find_hint(JAVASCRIPT, report)
+    package = GuestReport(type="Error", message="Cannot find module 'left-pad'", module="left-pad")
+    assert "npm" in find_hint(JAVASCRIPT, package)
+
+
+@pytest.mark.parametrize("path", ["secret.txt", "/work/secret.txt", "./closed/a.txt"])
+def test_a_file_that_was_left_out_says_why(path: str) -> None:
+    left_out = [
+        PathNote("closed", "no permission to read it", "left_out.unreadable"),
+        PathNote("secret.txt", "it is a link", "left_out.link"),
+    ]
+    hint = find_hint(WITH_FOLDER, GuestReport(type="FileNotFoundError", path=path), left_out)
+    assert "was not shown to the program" in hint
 
 
 @pytest.mark.parametrize(
