@@ -117,12 +117,12 @@ class HostWorkspace:
             # that lies in the home folder), but nothing out of the private folders.
             reason = forbidden.reason(resolved)
             if reason:
-                raise Refused(
-                    "workspace.forbidden",
-                    f"{shown} is never given to a program: {reason}.",
-                    "Put the files that the program needs into a folder of their own.",
-                )
+                raise _forbidden(shown, reason)
             directory = open_directory(folder)
+            if folder is resolved and forbidden.forbids_subfolder(directory.own_state().identity):
+                # A folder on the way was exchanged after the look at the path.
+                directory.close()
+                raise _forbidden(shown, "it leads to another folder now")
         except (FileNotFoundError, NotADirectoryError):
             raise WorkspaceError(
                 "workspace.not_found",
@@ -406,6 +406,14 @@ class _Stager:
         if self._progress is not None and (now := time.monotonic()) >= self._next_progress:
             self._next_progress = now + _PROGRESS_EVERY_S
             self._progress(what, done, total)
+
+
+def _forbidden(shown: str, reason: str) -> Refused:
+    return Refused(
+        "workspace.forbidden",
+        f"{shown} is never given to a program: {reason}.",
+        "Put the files that the program needs into a folder of their own.",
+    )
 
 
 def _unreadable(shown: str) -> WorkspaceError:

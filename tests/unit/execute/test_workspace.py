@@ -289,6 +289,30 @@ def test_private_folders_inside_a_workspace_are_left_out(
 
 
 @pytest.mark.security
+def test_a_folder_exchanged_for_a_private_one_while_it_is_opened_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "key").write_bytes(b"secret")
+    monkeypatch.setenv("HOME", str(home))
+    work = tmp_path / "work"
+    work.mkdir()
+
+    class Exchanging(ForbiddenFolders):
+        def reason(self, resolved: Path) -> str:
+            reason = super().reason(resolved)
+            work.rename(tmp_path / "moved")
+            (home / ".ssh").rename(work)
+            return reason
+
+    with pytest.raises(Refused) as caught:
+        HostWorkspace.open(work, Exchanging())
+    assert caught.value.code == "workspace.forbidden"
+    assert (work / "key").read_bytes() == b"secret"  # control: the path leads there
+
+
+@pytest.mark.security
 def test_novas_own_data_is_refused(work: Path) -> None:
     (work / "inner").mkdir()
     for path in (work, work / "inner"):

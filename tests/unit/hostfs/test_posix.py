@@ -13,7 +13,6 @@ import pytest
 
 from nova_desktop.hostfs import (
     FileKind,
-    FileState,
     NotARegularFile,
     OutsideName,
     StillChanging,
@@ -358,13 +357,6 @@ def test_descend_closes_what_it_opened(directory: Directory, inside: Path) -> No
 
 def test_descriptors_are_not_inherited(directory: Directory) -> None:
     assert os.get_inheritable(directory._descriptor) is False
-
-
-def test_same_version_needs_every_time_stamp() -> None:
-    state = FileState(1, 2, 0o100644, 1, 0, 0, 5, 10, 10)
-    assert state.same_version(state)
-    assert not state.same_version(FileState(1, 2, 0o100644, 1, 0, 0, 5, 10, 11))
-    assert not state.same_version(FileState(1, 3, 0o100644, 1, 0, 0, 5, 10, 10))
 
 
 def test_flushing_the_file_system_works_on_this_system(directory: Directory) -> None:
