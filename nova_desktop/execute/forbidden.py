@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 Identity = tuple[int, int]
@@ -45,13 +46,21 @@ class ForbiddenFolders:
     """What may not be staged: some folders only as a whole, some with all that is in them."""
 
     def __init__(self, own_folders: Iterable[Path] = ()) -> None:
-        homes = _home_folders()
-        self._whole = _identities([Path("/"), *homes])
-        self._trees = _identities(
+        self._own_folders = tuple(own_folders)
+
+    # Looked up when first asked: a run without a workspace never asks, and 28 look-ups would
+    # take as long as the run itself.
+    @cached_property
+    def _whole(self) -> frozenset[Identity]:
+        return _identities([Path("/"), *_home_folders()])
+
+    @cached_property
+    def _trees(self) -> frozenset[Identity]:
+        return _identities(
             [
-                *(home / name for home in homes for name in _NEVER_IN_HOME),
+                *(home / name for home in _home_folders() for name in _NEVER_IN_HOME),
                 *map(Path, _NEVER),
-                *own_folders,
+                *self._own_folders,
             ]
         )
 
