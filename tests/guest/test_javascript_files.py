@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of programs in another language
 """fs in JavaScript programs: files of /work and /tmp, and the errors of Node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of programs in another language
 """Which file an import or require means, and what the program gets of it."""
 
 from __future__ import annotations
@@ -101,14 +102,15 @@ def test_dynamic_import_works_in_scripts_and_modules(javascript: Programs) -> No
 
 def test_packages_in_a_node_modules_folder_are_found(javascript: Programs) -> None:
     ran = javascript(
-        "import tool, { name } from 'tool'; import sub from 'tool/sub.js'; console.log(tool, name, sub)",
+        "import tool, { kind } from 'tool'; import sub from 'tool/sub.js'; console.log(tool(), kind, sub)",
         files={
             "node_modules/tool/package.json": '{"main": "./dist/tool.js"}',
-            "node_modules/tool/dist/tool.js": "module.exports = () => 1; module.exports.name = 'tool'",
+            "node_modules/tool/dist/tool.js": "module.exports = () => 1; module.exports.kind = 'tool'",
             "node_modules/tool/sub.js": "export default 'sub'",
         },
+        check=True,
     )
-    assert ran.stdout == "[Function (anonymous)] { name: 'tool' } tool sub\n" or "tool sub" in ran.stdout
+    assert ran.stdout == "1 tool sub\n"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,10 @@ def test_a_module_that_is_not_there_is_named_in_the_report(
 
 
 def test_what_this_runtime_cannot_have_is_said(javascript: Programs) -> None:
-    assert "not available in the WASM runtime (there is no network)" in javascript("require('https')").stderr
+    assert (
+        "not available in the WASM runtime (there is no network)"
+        in javascript("require('https')").stderr
+    )
     assert "packages from npm are not available" in javascript("require('express')").stderr
 
 
@@ -173,15 +178,33 @@ def test_a_file_of_the_user_with_the_name_of_a_built_in_module(javascript: Progr
 
 @pytest.mark.parametrize(
     "name",
-    ["assert", "buffer", "console", "crypto", "events", "fs", "fs/promises", "module", "os", "path",
-     "perf_hooks", "process", "readline", "readline/promises", "timers", "timers/promises", "url",
-     "util"],
+    [
+        "assert",
+        "buffer",
+        "console",
+        "crypto",
+        "events",
+        "fs",
+        "fs/promises",
+        "module",
+        "os",
+        "path",
+        "perf_hooks",
+        "process",
+        "readline",
+        "readline/promises",
+        "timers",
+        "timers/promises",
+        "url",
+        "util",
+    ],
 )
 def test_a_built_in_module_is_the_same_by_import_and_require(
     javascript: Programs, name: str
 ) -> None:
     ran = javascript(
-        f"import * as m from 'node:{name}'; console.log(m.default === require('{name}'))", check=True
+        f"import * as m from 'node:{name}'; console.log(m.default === require('{name}'))",
+        check=True,
     )
     assert ran.stdout == "true\n"
 
@@ -205,7 +228,9 @@ def test_the_small_modules_do_what_their_names_say(javascript: Programs) -> None
         check=True,
     )
     assert ran.stdout.splitlines() == [
-        "once 1", "on 1", "on 2",
+        "once 1",
+        "on 1",
+        "on 2",
         "true true false 1",
         "{ a: [Object] } x! true",
         "/b/c.txt /work/x .c w",

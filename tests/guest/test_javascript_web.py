@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of programs in another language
 """The web's own objects: text encodings, URLs, structured clones, random values."""
 
 from __future__ import annotations
@@ -36,7 +37,16 @@ def test_a_url_is_parsed_by_the_standard(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no scheme", "http://", "http://a:99999", "http://[::1", "http://1.2.3.256", "http://a%00b"]
+    "text",
+    [
+        "",
+        "no scheme",
+        "http://",
+        "http://a:99999",
+        "http://[::1",
+        "http://1.2.3.256",
+        "http://a%00b",
+    ],
 )
 def test_what_is_no_url_is_a_type_error(javascript: Programs, text: str) -> None:
     ran = javascript(
@@ -58,7 +68,7 @@ def test_parts_of_a_url_can_be_set(javascript: Programs) -> None:
         check=True,
     )
     assert ran.stdout == (
-        "https://me@other:444/x%20y?b=2+3#z {\"u\":\"https://me@other:444/x%20y?b=2+3#z\"}\n"
+        'https://me@other:444/x%20y?b=2+3#z {"u":"https://me@other:444/x%20y?b=2+3#z"}\n'
         "true [ 'c' ]\n"
     )
 
@@ -91,15 +101,25 @@ def test_text_is_encoded_and_decoded(javascript: Programs) -> None:
         check=True,
     )
     assert ran.stdout.splitlines() == [
-        "e282acf09f9880efbfbd true", "a😀", "€é", '"A"', "{ read: 2, written: 3 }", "ä€😀",
+        "e282acf09f9880efbfbd true",
+        "a😀",
+        "€é",
+        '"A"',
+        "{ read: 2, written: 3 }",
+        "ä€😀",
     ]
 
 
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        ("0xff", "�"), ("0xe2, 0x82", "�"), ("0xe2, 0x28, 0xa1", "�(�"), ("0xc0, 0x80", "��"),
-        ("0xed, 0xa0, 0x80", "���"), ("0xf0, 0x9f, 0x98, 65", "�A"), ("0xf5, 65", "�A"),
+        ("0xff", "�"),
+        ("0xe2, 0x82", "�"),
+        ("0xe2, 0x28, 0xa1", "�(�"),
+        ("0xc0, 0x80", "��"),
+        ("0xed, 0xa0, 0x80", "���"),
+        ("0xf0, 0x9f, 0x98, 65", "�A"),
+        ("0xf5, 65", "�A"),
     ],
 )
 def test_wrong_utf8_is_replaced_by_the_standard_or_refused(
@@ -126,7 +146,9 @@ def test_base64_in_its_three_forms(javascript: Programs) -> None:
     )
     assert ran.stdout.splitlines() == [
         "aOk= true i",
-        "InvalidCharacterError", "InvalidCharacterError", "InvalidCharacterError",
+        "InvalidCharacterError",
+        "InvalidCharacterError",
+        "InvalidCharacterError",
         "InvalidCharacterError 5",
         "hi -_8",
         "00ff AQI= Uint8Array(1) [ 10 ]",
@@ -144,7 +166,9 @@ def test_buffers(javascript: Programs) -> None:
         check=True,
     )
     assert ran.stdout.splitlines() == [
-        "abc bc true 2 true", '{"type":"Buffer","data":[1,1]} 3 -1', "bcd true",
+        "abc bc true 2 true",
+        '{"type":"Buffer","data":[1,1]} 3 -1',
+        "bcd true",
     ]
 
 
@@ -217,8 +241,11 @@ def test_numbers_are_grouped_and_rounded_for_people(javascript: Programs) -> Non
 
 @pytest.mark.parametrize(
     "call",
-    ["(1).toLocaleString('de-DE')", "new Date().toLocaleDateString('de-DE')",
-     "new Date().toLocaleDateString('en-US', { month: 'long' })"],
+    [
+        "(1).toLocaleString('de-DE')",
+        "new Date().toLocaleDateString('de-DE')",
+        "new Date().toLocaleDateString('en-US', { month: 'long' })",
+    ],
 )
 def test_what_needs_locale_data_says_so(javascript: Programs, call: str) -> None:
     assert "Intl) are not available in the WASM runtime" in javascript(call).stderr

@@ -14,7 +14,7 @@ export function noteScript(name) {
 /** A stack with the columns that the user's own file has. */
 export function withTrueColumns(stack) {
   for (let i = 0; i < names.length; i++) {
-    const place = `${names[i]}:1:`;
+    const place = names[i] + ":1:";
     for (let at = StringIndexOf(stack, place); at >= 0; at = StringIndexOf(stack, place, at + 1)) {
       const start = at + place.length;
       let end = start;

@@ -16,8 +16,8 @@ const counts = new Map();
 const timers = new Map();
 
 function print(fd, text) {
-  if (indent !== "") text = indent + replaceAll(text, "\n", `\n${indent}`);
-  write(fd, `${text}\n`);
+  if (indent !== "") text = indent + replaceAll(text, "\n", "\n" + indent);
+  write(fd, text + "\n");
 }
 
 function line(args) {
@@ -26,12 +26,12 @@ function line(args) {
 
 function elapsed(label) {
   if (!MapHas(timers, label)) {
-    print(ERR, `Warning: No such label '${label}' for console.time()`);
+    print(ERR, "Warning: No such label '" + label + "' for console.time()");
     return undefined;
   }
   const ms = now() - MapGet(timers, label);
-  if (ms >= 1000) return `${(ms / 1000).toFixed(3)}s`;
-  return `${ms.toPrecision(ms >= 100 ? 6 : 4)}ms`;
+  if (ms >= 1000) return ((ms / 1000).toFixed(3)) + "s";
+  return ms.toPrecision(ms >= 100 ? 6 : 4) + "ms";
 }
 
 // ---- table ---------------------------------------------------------------------------------
@@ -54,12 +54,12 @@ function renderTable(head, rows) {
   const row = (cells) => {
     let text = "│";
     for (let c = 0; c < cells.length; c++) {
-      text += ` ${cells[c]}${StringRepeat(" ", widths[c] - displayWidth(cells[c]) - 1)}│`;
+      text += " " + cells[c] + (StringRepeat(" ", widths[c] - displayWidth(cells[c]) - 1)) + "│";
     }
     return text;
   };
-  let text = `${rule("┌", "┬", "┐")}\n${row(head)}\n${rule("├", "┼", "┤")}\n`;
-  for (let r = 0; r < rows.length; r++) text += `${row(rows[r])}\n`;
+  let text = rule("┌", "┬", "┐") + "\n" + row(head) + "\n" + rule("├", "┼", "┤") + "\n";
+  for (let r = 0; r < rows.length; r++) text += row(rows[r]) + "\n";
   return text + rule("└", "┴", "┘");
 }
 
@@ -73,11 +73,11 @@ function tableOf(data, properties) {
     indexName = "(iteration index)";
     if (isMap(data)) {
       const rows = [];
-      MapForEach(data, (value, key) => push(rows, [`${rows.length}`, cellText(key), cellText(value)]));
+      MapForEach(data, (value, key) => push(rows, [("" + rows.length), cellText(key), cellText(value)]));
       return renderTable([indexName, "Key", "Values"], rows);
     }
     SetForEach(data, (value) => {
-      push(keys, `${keys.length}`);
+      push(keys, "" + keys.length);
       push(values, value);
     });
   } else {
@@ -103,7 +103,7 @@ function tableOf(data, properties) {
     }
   }
   const head = [indexName];
-  for (let c = 0; c < columns.length; c++) push(head, `${columns[c]}`);
+  for (let c = 0; c < columns.length; c++) push(head, "" + columns[c]);
   if (hasPlain) push(head, "Values");
   const rows = [];
   for (let i = 0; i < values.length; i++) {
@@ -129,11 +129,11 @@ export const console = {
   warn(...args) { print(ERR, line(args)); },
   trace(...args) {
     const text = line(args);
-    print(ERR, `Trace${text === "" ? "" : `: ${text}`}${framesOf(new Error(""))}`);
+    print(ERR, "Trace" + (text === "" ? "" : (": " + text)) + (framesOf(new Error(""))));
   },
   assert(condition, ...args) {
     if (condition) return;
-    if (typeof args[0] === "string") args[0] = `Assertion failed: ${args[0]}`;
+    if (typeof args[0] === "string") args[0] = "Assertion failed: " + args[0];
     else args = ["Assertion failed", ...args];
     print(ERR, line(args));
   },
@@ -149,21 +149,21 @@ export const console = {
   groupCollapsed(...args) { ReflectApply(console.group, console, args); },
   groupEnd() { indent = StringSlice(indent, 2); },
   count(label = "default") {
-    const count = (MapGet(counts, `${label}`) ?? 0) + 1;
-    MapSet(counts, `${label}`, count);
-    print(OUT, `${label}: ${count}`);
+    const count = (MapGet(counts, "" + label) ?? 0) + 1;
+    MapSet(counts, "" + label, count);
+    print(OUT, label + ": " + count);
   },
-  countReset(label = "default") { MapDelete(counts, `${label}`); },
-  time(label = "default") { MapSet(timers, `${label}`, now()); },
+  countReset(label = "default") { MapDelete(counts, "" + label); },
+  time(label = "default") { MapSet(timers, "" + label, now()); },
   timeEnd(label = "default") {
-    const text = elapsed(`${label}`);
+    const text = elapsed("" + label);
     if (text === undefined) return;
-    MapDelete(timers, `${label}`);
-    print(OUT, `${label}: ${text}`);
+    MapDelete(timers, "" + label);
+    print(OUT, label + ": " + text);
   },
   timeLog(label = "default", ...args) {
-    const text = elapsed(`${label}`);
-    if (text !== undefined) print(OUT, `${label}: ${text}${args.length > 0 ? ` ${line(args)}` : ""}`);
+    const text = elapsed("" + label);
+    if (text !== undefined) print(OUT, label + ": " + text + (args.length > 0 ? (" " + line(args)) : ""));
   },
   timeStamp() {},
   profile() {},

@@ -1,21 +1,28 @@
 // node:events and the web's EventTarget and AbortController.
 
 import { DOMException } from "nova:encoding";
-import { ReflectApply } from "nova:primordials";
+import { isError } from "nova:inspect";
+import { ArraySlice, Error, Map, MapDelete, MapGet, MapSet, ReflectApply, TypeError, push } from "nova:primordials";
 
+// With primordials, because process is an emitter and must end a program whatever it did to the
+// prototypes.
 export class EventEmitter {
   #listeners = new Map();
 
   on(name, listener) {
     if (typeof listener !== "function") throw new TypeError('The "listener" argument must be of type function.');
-    const list = this.#listeners.get(name);
-    if (list === undefined) this.#listeners.set(name, [listener]);
-    else this.#listeners.set(name, [...list, listener]);
+    // A new list each time: one that is being emitted stays as it is.
+    const list = ArraySlice(MapGet(this.#listeners, name) ?? []);
+    push(list, listener);
+    MapSet(this.#listeners, name, list);
     return this;
   }
 
   prependListener(name, listener) {
-    this.#listeners.set(name, [listener, ...(this.#listeners.get(name) ?? [])]);
+    const known = MapGet(this.#listeners, name) ?? [];
+    MapDelete(this.#listeners, name);
+    this.on(name, listener);
+    for (let i = 0; i < known.length; i++) this.on(name, known[i]);
     return this;
   }
 
@@ -29,41 +36,42 @@ export class EventEmitter {
   }
 
   off(name, listener) {
-    const list = this.#listeners.get(name) ?? [];
-    const index = list.findLastIndex((known) => known === listener || known.listener === listener);
-    if (index >= 0) {
-      const rest = list.filter((_, i) => i !== index);
-      if (rest.length > 0) this.#listeners.set(name, rest);
-      else this.#listeners.delete(name);
-    }
+    const list = MapGet(this.#listeners, name) ?? [];
+    let found = list.length - 1;
+    while (found >= 0 && list[found] !== listener && list[found].listener !== listener) found--;
+    if (found < 0) return this;
+    const rest = [];
+    for (let i = 0; i < list.length; i++) if (i !== found) push(rest, list[i]);
+    if (rest.length > 0) MapSet(this.#listeners, name, rest);
+    else MapDelete(this.#listeners, name);
     return this;
   }
 
   removeAllListeners(name) {
-    if (name === undefined) this.#listeners.clear();
-    else this.#listeners.delete(name);
+    if (name === undefined) this.#listeners = new Map();
+    else MapDelete(this.#listeners, name);
     return this;
   }
 
   emit(name, ...args) {
-    const list = this.#listeners.get(name);
+    const list = MapGet(this.#listeners, name);
     if (list === undefined) {
       if (name !== "error") return false;
-      if (args[0] instanceof Error) throw args[0];
-      const error = new Error(`Unhandled error. (${args[0]})`);
+      if (isError(args[0])) throw args[0];
+      const error = new Error("Unhandled error. (" + args[0] + ")");
       error.code = "ERR_UNHANDLED_ERROR";
       throw error;
     }
-    for (const listener of list) ReflectApply(listener, this, args);
+    for (let i = 0; i < list.length; i++) ReflectApply(list[i], this, args);
     return true;
   }
 
   listeners(name) {
-    return (this.#listeners.get(name) ?? []).map((known) => known.listener ?? known);
+    return (MapGet(this.#listeners, name) ?? []).map((known) => known.listener ?? known);
   }
 
   listenerCount(name) {
-    return this.#listeners.get(name)?.length ?? 0;
+    return MapGet(this.#listeners, name)?.length ?? 0;
   }
 
   eventNames() {
@@ -103,7 +111,7 @@ export default EventEmitter;
 
 export class Event {
   constructor(type, { cancelable = false } = {}) {
-    this.type = `${type}`;
+    this.type = "" + type;
     this.cancelable = cancelable;
     this.defaultPrevented = false;
     this.target = null;

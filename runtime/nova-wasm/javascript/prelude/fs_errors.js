@@ -33,9 +33,11 @@ const ERRNO = {
 
 /** The Error for a negative result of a native call. */
 export function systemError(result, syscall, path, dest) {
-  const [code, text] = ERRNO[-result] ?? [`E${-result}`, `error ${-result}`];
-  const where = path === undefined ? "" : ` '${path}'${dest === undefined ? "" : ` -> '${dest}'`}`;
-  const error = new Error(`${code}: ${text}, ${syscall}${where}`);
+  const known = ERRNO[-result];
+  const code = known === undefined ? "E" + -result : known[0];
+  const text = known === undefined ? "error " + -result : known[1];
+  const where = path === undefined ? "" : " '" + path + "'" + (dest === undefined ? "" : (" -> '" + dest + "'"));
+  const error = new Error(code + ": " + text + ", " + syscall + where);
   error.errno = result;
   error.code = code;
   error.syscall = syscall;

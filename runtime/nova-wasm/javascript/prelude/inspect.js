@@ -128,7 +128,7 @@ function formatString(context, text) {
   if (text.length > context.maxStringLength) {
     const more = text.length - context.maxStringLength;
     text = StringSlice(text, 0, context.maxStringLength);
-    rest = `... ${more} more character${more > 1 ? "s" : ""}`;
+    rest = "... " + more + " more character" + (more > 1 ? "s" : "");
   }
   const room = context.breakLength - context.indentation - 4;
   if (text.length > 16 && text.length > room && StringIncludes(text, "\n")) {
@@ -136,9 +136,9 @@ function formatString(context, text) {
     const parts = [];
     for (let i = 0; i < lines.length; i++) {
       const last = i === lines.length - 1;
-      if (!last || lines[i] !== "") push(parts, quote(last ? lines[i] : `${lines[i]}\n`));
+      if (!last || lines[i] !== "") push(parts, quote(last ? lines[i] : lines[i] + "\n"));
     }
-    return ArrayJoin(parts, ` +\n${StringRepeat(" ", context.indentation + 2)}`) + rest;
+    return ArrayJoin(parts, " +\n" + StringRepeat(" ", context.indentation + 2)) + rest;
   }
   return quote(text) + rest;
 }
@@ -151,9 +151,9 @@ function formatPrimitive(context, value) {
   switch (typeof value) {
     case "string": return formatString(context, value);
     case "number": return formatNumber(value);
-    case "bigint": return `${BigIntToString(value)}n`;
+    case "bigint": return BigIntToString(value) + "n";
     case "symbol": return SymbolToString(value);
-    default: return `${value}`;
+    default: return "" + value;
   }
 }
 
@@ -185,8 +185,8 @@ function tagOf(object, name) {
 }
 
 function prefixOf(name, tag, fallback, size) {
-  const shown = name === null ? `[${fallback}${size}: null prototype]` : `${name}${size}`;
-  return tag === "" ? `${shown} ` : `${shown} [${tag}] `;
+  const shown = name === null ? ("[" + fallback + size + ": null prototype]") : name + size;
+  return tag === "" ? (shown + " ") : shown + " [" + tag + "] ";
 }
 
 function formatFunction(value, name, tag) {
@@ -196,17 +196,17 @@ function formatFunction(value, name, tag) {
   if (StringStartsWith(text, "class") && StringEndsWith(text, "}")) {
     const parent = getPrototypeOf(value);
     const parentName = parent && getOwnPropertyDescriptor(parent, "name")?.value;
-    return `[class ${label === "" ? "(anonymous)" : label}${parentName ? ` extends ${parentName}` : ""}]`;
+    return "[class " + (label === "" ? "(anonymous)" : label) + (parentName ? (" extends " + parentName) : "") + "]";
   }
   const kind = classOf(value);
   let type = "Function";
   if (kind === CLASS.asyncFunction) type = "AsyncFunction";
   else if (kind === CLASS.generatorFunction) type = "GeneratorFunction";
   else if (kind === CLASS.asyncGeneratorFunction) type = "AsyncGeneratorFunction";
-  let result = label === "" ? `[${type} (anonymous)]` : `[${type}: ${label}]`;
-  if (name === null) result = `[${type} (null prototype)${label === "" ? " (anonymous)" : `: ${label}`}]`;
-  else if (name !== type && name !== "Function") result += ` ${name}`;
-  if (tag !== "" && tag !== type) result += ` [${tag}]`;
+  let result = label === "" ? ("[" + type + " (anonymous)]") : "[" + type + ": " + label + "]";
+  if (name === null) result = "[" + type + " (null prototype)" + (label === "" ? " (anonymous)" : (": " + label)) + "]";
+  else if (name !== type && name !== "Function") result += " " + name;
+  if (tag !== "" && tag !== type) result += " [" + tag + "]";
   return result;
 }
 
@@ -228,7 +228,7 @@ export function framesOf(error) {
   let stack = ownText(error, "stack");
   if (stack === undefined) return "";
   stack = withTrueColumns(stack);
-  if (StringStartsWith(stack, "    at ")) return `\n${stack}`;
+  if (StringStartsWith(stack, "    at ")) return "\n" + stack;
   const at = StringIndexOf(stack, "\n    at ");
   return at < 0 ? "" : StringSlice(stack, at);
 }
@@ -242,8 +242,8 @@ export function errorHeader(error) {
     if (made !== null && made !== name && (name === "Error" || StringEndsWith(made, name))) name = made;
   }
   const code = ownText(error, "code");
-  const label = code !== undefined && StringStartsWith(code, "ERR_") ? `${name} [${code}]` : name;
-  return message === "" ? label : `${label}: ${message}`;
+  const label = code !== undefined && StringStartsWith(code, "ERR_") ? (name + " [" + code + "]") : name;
+  return message === "" ? label : label + ": " + message;
 }
 
 function formatError(error, keys) {
@@ -256,7 +256,7 @@ function formatError(error, keys) {
   }
   if (HasOwn(error, "cause") && !PropertyIsEnumerable(error, "cause")) push(keys, "cause");
   if (HasOwn(error, "errors") && !PropertyIsEnumerable(error, "errors")) push(keys, "errors");
-  return { base: frames === "" ? `[${header}]` : header + frames, keys };
+  return { base: frames === "" ? ("[" + header + "]") : header + frames, keys };
 }
 
 function without(list, index) {
@@ -308,14 +308,14 @@ function formatProperty(context, object, key, level, inArray) {
   }
   if (inArray) return text;
   let name;
-  if (typeof key === "symbol") name = `[${SymbolToString(key)}]`;
-  else if (descriptor.enumerable === false) name = `[${key}]`;
+  if (typeof key === "symbol") name = "[" + SymbolToString(key) + "]";
+  else if (descriptor.enumerable === false) name = "[" + key + "]";
   else name = key === "__proto__" ? "['__proto__']" : isIdentifier(key) ? key : quote(key);
-  return `${name}: ${text}`;
+  return name + ": " + text;
 }
 
 function moreItems(count) {
-  return `... ${count} more item${count > 1 ? "s" : ""}`;
+  return "... " + count + " more item" + (count > 1 ? "s" : "");
 }
 
 function formatArray(context, array, length, level) {
@@ -328,10 +328,10 @@ function formatArray(context, array, length, level) {
       // Holes are counted by the keys that exist: a length can be 4,294,967,295.
       index = nextIndex(array, index, length);
       const empty = index - start;
-      push(output, `<${empty} empty item${empty > 1 ? "s" : ""}>`);
+      push(output, "<" + empty + " empty item" + (empty > 1 ? "s" : "") + ">");
       continue;
     }
-    push(output, formatProperty(context, array, `${index}`, level, true));
+    push(output, formatProperty(context, array, "" + index, level, true));
     index++;
   }
   if (index < length) push(output, moreItems(length - index));
@@ -368,7 +368,7 @@ function formatMap(context, map, level) {
   context.indentation += 2;
   MapForEach(map, (value, key) => {
     if (output.length < context.maxArrayLength) {
-      push(output, `${formatValue(context, key, level)} => ${formatValue(context, value, level)}`);
+      push(output, formatValue(context, key, level) + " => " + formatValue(context, value, level));
     }
   });
   context.indentation -= 2;
@@ -396,8 +396,8 @@ function formatArrayBuffer(context, buffer) {
   for (let i = 0; i < shown; i++) {
     text += (i > 0 ? " " : "") + StringPadStart(NumberToString(bytes[i], 16), 2, "0");
   }
-  if (length > shown) text += ` ... ${length - shown} more byte${length - shown > 1 ? "s" : ""}`;
-  return [`[Uint8Contents]: <${text}>`, `byteLength: ${length}`];
+  if (length > shown) text += " ... " + (length - shown) + " more byte" + (length - shown > 1 ? "s" : "");
+  return [("[Uint8Contents]: <" + text + ">"), ("byteLength: " + length)];
 }
 
 function formatPromise(context, promise, level) {
@@ -406,15 +406,15 @@ function formatPromise(context, promise, level) {
   context.indentation += 2;
   const text = formatValue(context, state[1], level);
   context.indentation -= 2;
-  return [state[0] === 2 ? `<rejected> ${text}` : text];
+  return [state[0] === 2 ? ("<rejected> " + text) : text];
 }
 
 function formatBoxed(context, value, kind) {
-  if (kind === CLASS.number) return `[Number: ${formatNumber(NumberValueOf(value))}]`;
-  if (kind === CLASS.string) return `[String: ${quote(StringValueOf(value))}]`;
-  if (kind === CLASS.boolean) return `[Boolean: ${BooleanValueOf(value)}]`;
-  if (kind === CLASS.bigint) return `[BigInt: ${BigIntToString(BigIntValueOf(value))}n]`;
-  return `[Symbol: ${SymbolToString(SymbolValueOf(value))}]`;
+  if (kind === CLASS.number) return "[Number: " + (formatNumber(NumberValueOf(value))) + "]";
+  if (kind === CLASS.string) return "[String: " + (quote(StringValueOf(value))) + "]";
+  if (kind === CLASS.boolean) return "[Boolean: " + BooleanValueOf(value) + "]";
+  if (kind === CLASS.bigint) return "[BigInt: " + (BigIntToString(BigIntValueOf(value))) + "n]";
+  return "[Symbol: " + (SymbolToString(SymbolValueOf(value))) + "]";
 }
 
 function formatValue(context, value, level) {
@@ -432,7 +432,7 @@ function formatValue(context, value, level) {
       const options = ObjectAssign({}, context.options, { depth });
       const result = ReflectApply(format, value, [depth, options, inspect]);
       if (result !== value) {
-        if (typeof result !== "object") return `${String(result)}`;
+        if (typeof result !== "object") return "" + String(result);
         return formatValue(context, result, level);
       }
     }
@@ -441,7 +441,7 @@ function formatValue(context, value, level) {
     if (context.seen[i] !== value) continue;
     context.circular ??= new Map();
     if (!MapHas(context.circular, value)) MapSet(context.circular, value, MapSize(context.circular) + 1);
-    return `[Circular *${MapGet(context.circular, value)}]`;
+    return "[Circular *" + MapGet(context.circular, value) + "]";
   }
   return formatObject(context, value, level);
 }
@@ -460,25 +460,25 @@ function formatObject(context, value, level) {
   if (isArray(value)) {
     const { length } = value;
     keys = shownKeys(context, value, length);
-    open = name !== "Array" || tag !== "" ? `${prefixOf(name, tag, "Array", `(${length})`)}[` : "[";
+    open = name !== "Array" || tag !== "" ? ((prefixOf(name, tag, "Array", ("(" + length + ")"))) + "[") : "[";
     close = "]";
     isList = true;
-    if (length === 0 && keys.length === 0) return `${open}]`;
+    if (length === 0 && keys.length === 0) return open + "]";
     entries = () => formatArray(context, value, length, level + 1);
   } else if (kind === CLASS.set || kind === CLASS.map) {
     keys = shownKeys(context, value, -1);
     const isMapping = kind === CLASS.map;
     const size = isMapping ? MapSize(value) : SetSize(value);
-    open = `${prefixOf(name, tag, isMapping ? "Map" : "Set", `(${size})`)}{`;
-    if (size === 0 && keys.length === 0) return `${open}}`;
+    open = (prefixOf(name, tag, isMapping ? "Map" : "Set", ("(" + size + ")"))) + "{";
+    if (size === 0 && keys.length === 0) return open + "}";
     entries = () => (isMapping ? formatMap : formatSet)(context, value, level + 1);
   } else if (isTypedArray(value)) {
     const length = TypedArrayLength(value);
     keys = shownKeys(context, value, length);
-    open = `${prefixOf(name, tag === name ? "" : name === tagOf(value, null) ? "" : tag, "TypedArray", `(${length})`)}[`;
+    open = (prefixOf(name, tag === name ? "" : name === tagOf(value, null) ? "" : tag, "TypedArray", ("(" + length + ")"))) + "[";
     close = "]";
     isList = true;
-    if (length === 0 && keys.length === 0) return `${open}]`;
+    if (length === 0 && keys.length === 0) return open + "]";
     entries = () => formatTypedArray(context, value, level + 1);
   } else {
     keys = shownKeys(context, value, kind === CLASS.string ? StringValueOf(value).length : -1);
@@ -490,42 +490,42 @@ function formatObject(context, value, level) {
       if (keys.length === 0 || level > context.depth) return base;
     } else if (kind === CLASS.date) {
       base = NumberIsNaN(DateGetTime(value)) ? "Invalid Date" : DateToISOString(value);
-      if (name !== "Date") base = `${prefixOf(name, tag, "Date", "")}${base}`;
+      if (name !== "Date") base = prefixOf(name, tag, "Date", "") + base;
       if (keys.length === 0) return base;
     } else if (kind === CLASS.error) {
       const formatted = formatError(value, keys);
       keys = formatted.keys;
       base = formatted.base;
       if (context.indentation > 0) {
-        base = replaceAll(base, "\n", `\n${StringRepeat(" ", context.indentation)}`);
+        base = replaceAll(base, "\n", "\n" + StringRepeat(" ", context.indentation));
       }
       if (keys.length === 0) return base;
     } else if (isBoxedPrimitive(value)) {
       base = formatBoxed(context, value, kind);
       if (keys.length === 0) return base;
     } else if (kind === CLASS.arrayBuffer) {
-      open = `${prefixOf(name, tag === "ArrayBuffer" ? "" : tag, "ArrayBuffer", "")}{`;
+      open = prefixOf(name, tag === "ArrayBuffer" ? "" : tag, "ArrayBuffer", "") + "{";
       entries = () => formatArrayBuffer(context, value);
     } else if (kind === CLASS.dataView) {
-      open = `${prefixOf(name, "", "DataView", "")}{`;
+      open = prefixOf(name, "", "DataView", "") + "{";
       entries = () => {
         context.indentation += 2;
         const lines = [
-          `byteLength: ${value.byteLength}`,
-          `byteOffset: ${value.byteOffset}`,
-          `buffer: ${formatValue(context, value.buffer, level + 1)}`,
+          ("byteLength: " + value.byteLength),
+          "byteOffset: " + value.byteOffset,
+          "buffer: " + formatValue(context, value.buffer, level + 1),
         ];
         context.indentation -= 2;
         return lines;
       };
     } else if (kind === CLASS.promise) {
-      open = `${prefixOf(name, tag === "Promise" ? "" : tag, "Promise", "")}{`;
+      open = prefixOf(name, tag === "Promise" ? "" : tag, "Promise", "") + "{";
       entries = () => formatPromise(context, value, level + 1);
     } else if (kind === CLASS.weakMap || kind === CLASS.weakSet) {
-      open = `${prefixOf(name, "", kind === CLASS.weakMap ? "WeakMap" : "WeakSet", "")}{`;
+      open = prefixOf(name, "", kind === CLASS.weakMap ? "WeakMap" : "WeakSet", "") + "{";
       entries = () => ["<items unknown>"];
     } else if (kind === CLASS.weakRef) {
-      open = `${prefixOf(name, "", "WeakRef", "")}{`;
+      open = prefixOf(name, "", "WeakRef", "") + "{";
       entries = () => {
         context.indentation += 2;
         const text = formatValue(context, value.deref(), level + 1);
@@ -538,16 +538,16 @@ function formatObject(context, value, level) {
     } else if (tag === "Module" && name === null) {
       open = "[Module: null prototype] {";
     } else if (name !== "Object" || tag !== "") {
-      open = `${prefixOf(name, tag, "Object", "")}{`;
-      if (keys.length === 0) return `${open}}`;
+      open = prefixOf(name, tag, "Object", "") + "{";
+      if (keys.length === 0) return open + "}";
     } else if (keys.length === 0) {
       return "{}";
     }
   }
 
   if (level > context.depth) {
-    const label = isArray(value) ? "Array" : `${name ?? "[Object: null prototype]"}${tag === "" ? "" : ` [${tag}]`}`;
-    return name === null && !isArray(value) ? label : `[${label}]`;
+    const label = isArray(value) ? "Array" : "" + (name ?? "[Object: null prototype]") + (tag === "" ? "" : (" [" + tag + "]"));
+    return name === null && !isArray(value) ? label : "[" + label + "]";
   }
 
   push(context.seen, value);
@@ -557,9 +557,9 @@ function formatObject(context, value, level) {
   for (let i = 0; i < keys.length; i++) push(output, formatProperty(context, value, keys[i], level + 1, false));
   context.seen.length--;
   if (context.circular !== null && MapHas(context.circular, value)) {
-    const reference = `<ref *${MapGet(context.circular, value)}>`;
-    if (base === "") open = `${reference} ${open}`;
-    else base = `${reference} ${base}`;
+    const reference = "<ref *" + MapGet(context.circular, value) + ">";
+    if (base === "") open = reference + " " + open;
+    else base = reference + " " + base;
   }
   return joinLines(context, output, base, open, close, isList, level, value);
 }
@@ -577,7 +577,7 @@ function sortKeys(keys) {
 // ---- layout --------------------------------------------------------------------------------
 
 function joinLines(context, output, base, open, close, isList, level, value) {
-  const head = base === "" ? "" : `${base} `;
+  const head = base === "" ? "" : base + " ";
   if (context.compact !== false) {
     const entries = output.length;
     if (isList && entries > 6) output = inColumns(context, output, value);
@@ -585,12 +585,12 @@ function joinLines(context, output, base, open, close, isList, level, value) {
       const start = output.length + context.indentation + open.length + base.length + 10;
       if (fitsOneLine(context, output, start, base)) {
         const joined = ArrayJoin(output, ", ");
-        if (!StringIncludes(joined, "\n")) return `${head}${open} ${joined} ${close}`;
+        if (!StringIncludes(joined, "\n")) return head + open + " " + joined + " " + close;
       }
     }
   }
-  const indent = `\n${StringRepeat(" ", context.indentation)}`;
-  return `${head}${open}${indent}  ${ArrayJoin(output, `,${indent}  `)}${indent}${close}`;
+  const indent = "\n" + StringRepeat(" ", context.indentation);
+  return head + open + indent + "  " + (ArrayJoin(output, ("," + indent + "  "))) + indent + close;
 }
 
 function fitsOneLine(context, output, start, base) {
@@ -645,7 +645,7 @@ function inColumns(context, output, value) {
     let j = i;
     for (; j < end - 1; j++) {
       const padding = columnWidths[j - i] + output[j].length - widths[j];
-      line += (numeric ? StringPadStart : StringPadEnd)(`${output[j]}, `, padding, " ");
+      line += (numeric ? StringPadStart : StringPadEnd)(output[j] + ", ", padding, " ");
     }
     if (numeric) {
       line += StringPadStart(output[j], columnWidths[j - i] + output[j].length - widths[j] - 2, " ");
@@ -698,7 +698,7 @@ export function inspect(value, options = undefined, depth = undefined) {
 export function inspectUncaught(error) {
   const text = inspect(error);
   const header = errorHeader(error);
-  return StringStartsWith(text, `[${header}]`) ? header + StringSlice(text, header.length + 2) : text;
+  return StringStartsWith(text, "[" + header + "]") ? header + StringSlice(text, header.length + 2) : text;
 }
 inspect.custom = custom;
 inspect.defaultOptions = DEFAULTS;
@@ -715,7 +715,7 @@ function hasOwnToString(value) {
 }
 
 function formatAsString(value) {
-  if (typeof value === "bigint") return `${BigIntToString(value)}n`;
+  if (typeof value === "bigint") return BigIntToString(value) + "n";
   if (typeof value === "number") return formatNumber(value);
   if (typeof value === "object" && value !== null) {
     if (!isError(value) && hasOwnToString(value)) return String(value);
@@ -725,7 +725,7 @@ function formatAsString(value) {
 }
 
 function toNumberText(value, convert) {
-  if (typeof value === "bigint") return `${BigIntToString(value)}n`;
+  if (typeof value === "bigint") return BigIntToString(value) + "n";
   if (typeof value === "symbol" || typeof value === "object") return "NaN";
   return formatNumber(convert(value));
 }
@@ -740,9 +740,9 @@ function formatDirective(directive, value) {
     case "f": return typeof value === "symbol" ? "NaN" : formatNumber(parseFloat(value));
     case "j":
       try {
-        return `${JSONStringify(value)}`;
+        return "" + JSONStringify(value);
       } catch (error) {
-        if (StringIncludes(`${error?.message}`, "circular")) return "[Circular]";
+        if (StringIncludes("" + (error?.message), "circular")) return "[Circular]";
         throw error;
       }
     case "o": return inspect(value, { showHidden: true, depth: 4 });

@@ -96,7 +96,7 @@ function localeCompare(other, locales, options = {}) {
   if (letters !== 0 || sensitivity === "base") return letters;
   const accents = sensitivity === "case" ? 0 : order(a.normalize("NFD").toLowerCase(), b.normalize("NFD").toLowerCase());
   if (accents !== 0 || sensitivity === "accent") return accents;
-  return -order(a.normalize("NFD"), b.normalize("NFD"));
+  return order(b.normalize("NFD"), a.normalize("NFD"));
 }
 
 export function installLocaleFunctions() {

@@ -67,7 +67,7 @@ function ownData(object, key) {
 /** [text for standard error, type, message, module, path] of an error that nobody caught. */
 export function describe(error, inPromise) {
   const shown = isError(error) ? inspectUncaught(error) : inspect(error);
-  const text = `Uncaught ${inPromise ? "(in promise) " : ""}${shown}\n`;
+  const text = "Uncaught " + (inPromise ? "(in promise) " : "") + shown + "\n";
   if (!isError(error)) return [text, error === null ? "null" : typeof error, inspect(error), "", ""];
   const message = textOf(error.message);
   const type = textOf(error.name) || "Error";

@@ -36,7 +36,7 @@ function collapse(path) {
   for (let i = 0; i < all.length; i++) {
     if (all[i] === "..") { if (parts.length > 0) parts.length--; } else if (all[i] !== "" && all[i] !== ".") push(parts, all[i]);
   }
-  return `/${ArrayJoin(parts, "/")}`;
+  return "/" + ArrayJoin(parts, "/");
 }
 
 const directoryOf = (path) => {
@@ -52,7 +52,7 @@ function kindOf(path) {
 }
 
 function notFound(specifier, importer, reason) {
-  const error = new Error(`Cannot find module '${specifier}' imported from ${importer}${reason}`);
+  const error = new Error("Cannot find module '" + specifier + "' imported from " + importer + reason);
   error.code = "ERR_MODULE_NOT_FOUND";
   defineProperty(error, "specifier", { __proto__: null, value: specifier }); // for the report
   return error;
@@ -71,21 +71,21 @@ function fileFor(base) {
 /** A package that the user's own folder holds: main and the simple forms of exports. */
 function packageFile(specifier, importer) {
   for (let folder = directoryOf(importer); ; folder = directoryOf(folder)) {
-    const base = `${folder === "/" ? "" : folder}/node_modules/${specifier}`;
+    const base = (folder === "/" ? "" : folder) + "/node_modules/" + specifier;
     const found = fileFor(base) ?? packageMain(base);
     if (found !== undefined || folder === "/") return found;
   }
 }
 
 function packageMain(base) {
-  const bytes = native.readFile(`${base}/package.json`);
+  const bytes = native.readFile(base + "/package.json");
   if (typeof bytes === "number") return undefined;
   const description = JSONParse(native.decodeUtf8(bytes, false));
   const exported = description.exports?.["."] ?? description.exports;
   const choices = [exported?.import?.default, exported?.import, exported?.default?.default, exported?.default, exported?.require, exported, description.module, description.main];
   for (let i = 0; i < choices.length; i++) {
     if (typeof choices[i] !== "string") continue;
-    const found = fileFor(collapse(`${base}/${choices[i]}`));
+    const found = fileFor(collapse(base + "/" + choices[i]));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -96,14 +96,14 @@ export function resolve(importer, specifier) {
   const isBuiltinName = StringStartsWith(specifier, "node:");
   const name = isBuiltinName ? StringSlice(specifier, 5) : specifier;
   const bare = aliases[name] ?? name;
-  if (HasOwn(builtins, bare)) return `node:${bare}`;
+  if (HasOwn(builtins, bare)) return "node:" + bare;
   if (isBuiltinName || bare in ABSENT) {
     const reason = ABSENT[bare];
-    throw notFound(specifier, importer, `: not available in the WASM runtime${reason === undefined ? "" : ` (${reason})`}`);
+    throw notFound(specifier, importer, ": not available in the WASM runtime" + (reason === undefined ? "" : (" (" + reason + ")")));
   }
   let base;
   if (StringStartsWith(specifier, "./") || StringStartsWith(specifier, "../") || specifier === "." || specifier === "..") {
-    base = `${directoryOf(importer)}/${specifier}`;
+    base = directoryOf(importer) + "/" + specifier;
   } else if (StringStartsWith(specifier, "/")) base = specifier;
   else if (StringStartsWith(specifier, "file:///")) base = StringSlice(specifier, 7);
   if (base === undefined) {
@@ -161,7 +161,7 @@ function parseJson(path) {
   try {
     return JSONParse(readText(path));
   } catch (error) {
-    error.message = `${path}: ${error.message}`;
+    error.message = path + ": " + error.message;
     throw error;
   }
 }
@@ -199,7 +199,7 @@ const MODULE_SYNTAX = /^\s*(?:import\b(?!\s*\()|export\b)/m;
 const isModuleText = (text) => MODULE_SYNTAX.test(text);
 
 function cannotRequire(path) {
-  const error = new Error(`require() of the ES module ${path} is not supported: use import`);
+  const error = new Error("require() of the ES module " + path + " is not supported: use import");
   error.code = "ERR_REQUIRE_ESM";
   return error;
 }
@@ -211,7 +211,7 @@ function run(body, module) {
 
 /** The main program, compiled by native.compileScript. */
 export function runScript(body, name) {
-  const module = new Module(StringStartsWith(name, "/") ? name : `${getCwd()}/${name}`, null);
+  const module = new Module(StringStartsWith(name, "/") ? name : getCwd() + "/" + name, null);
   mainModule = module;
   noteScript(name);
   process.mainModule = module;
@@ -243,14 +243,14 @@ export function exportsOf(path) {
 }
 
 export function fillImportMeta(meta, path, isMain) {
-  const file = StringStartsWith(path, "/") ? path : `${getCwd()}/${path}`;
-  meta.url = `file://${file}`;
+  const file = StringStartsWith(path, "/") ? path : getCwd() + "/" + path;
+  meta.url = "file://" + file;
   meta.filename = file;
   meta.dirname = directoryOf(file);
   meta.main = isMain;
   meta.resolve = (specifier) => {
     const name = resolve(path, specifier);
-    return StringStartsWith(name, "/") ? `file://${name}` : name;
+    return StringStartsWith(name, "/") ? ("file://" + name) : name;
   };
 }
 

@@ -2,7 +2,8 @@
 //
 // What must work whatever a program does to its prototypes (printing, timers, reporting an
 // error, exiting) uses these, loops by index, and neither spreads nor destructures arrays: all of
-// those ask Array.prototype.
+// those ask Array.prototype. Nor does it use template literals: QuickJS compiles them into calls
+// of String.prototype.concat.
 
 const { bind, call } = Function.prototype;
 

@@ -54,7 +54,7 @@ function integerCode(code) {
   if (code === undefined || code === null) return undefined;
   const number = typeof code === "string" && code !== "" ? +code : code;
   if (!NumberIsInteger(number)) {
-    const error = new TypeError(`The "code" argument must be of type number. Received ${typeof code}`);
+    const error = new TypeError("The \"code\" argument must be of type number. Received " + (typeof code));
     error.code = "ERR_INVALID_ARG_TYPE";
     throw error;
   }
@@ -103,7 +103,7 @@ class Process extends EventEmitter {
   }
 
   chdir(directory) {
-    const target = StringStartsWith(directory, "/") ? directory : `${getCwd()}/${directory}`;
+    const target = StringStartsWith(directory, "/") ? directory : getCwd() + "/" + directory;
     const info = native.stat(target, true);
     if (typeof info === "number") throw systemError(info, "chdir", directory);
     if ((info[2] & 0o170000) !== 0o40000) throw systemError(-54, "chdir", directory);
@@ -112,7 +112,7 @@ class Process extends EventEmitter {
       if (part === "..") parts.pop();
       else if (part !== "" && part !== ".") parts.push(part);
     }
-    setCwd(`/${parts.join("/")}`);
+    setCwd("/" + parts.join("/"));
   }
 
   nextTick(callback, ...args) {
@@ -138,7 +138,7 @@ class Process extends EventEmitter {
   }
 
   emitWarning(warning) {
-    native.write(2, `(nova) ${typeof warning === "string" ? `Warning: ${warning}` : format([warning])}\n`);
+    native.write(2, "(nova) " + (typeof warning === "string" ? ("Warning: " + warning) : format([warning])) + "\n");
   }
 
   getuid() {
@@ -185,7 +185,7 @@ export function drainTicks() {
 
 // EventEmitter's methods as they are now: a program may replace those of the prototype.
 const { emit, listenerCount } = EventEmitter.prototype;
-const emitOn = (name, ...args) => ReflectApply(emit, process, [name, ...args]);
+const emitOn = (name, first, second) => ReflectApply(emit, process, [name, first, second]);
 
 /** Runs the exit listeners, once. @returns the exit code */
 export function finish(code) {

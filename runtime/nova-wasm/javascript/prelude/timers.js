@@ -111,7 +111,7 @@ class Timeout {
   }
 
   [Symbol.for("nodejs.util.inspect.custom")]() {
-    return `Timeout { id: ${this.id}, delay: ${this.delay}, repeats: ${this.repeats} }`;
+    return "Timeout { id: " + this.id + ", delay: " + this.delay + ", repeats: " + this.repeats + " }";
   }
 }
 
