@@ -65,7 +65,7 @@ def _runtimes(health: Health) -> Table:
         state = "available" if runtime.available else "not available"
         if runtime.available and not runtime.sandboxed:
             state = "available, NOT SANDBOXED"
-        about = runtime.reason or ", ".join(runtime.languages)
+        about = "; ".join(filter(None, [", ".join(runtime.languages), runtime.reason]))
         table.add_row(runtime.name, state, about, runtime.remedy)
     return table
 

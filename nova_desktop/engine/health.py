@@ -27,7 +27,6 @@ from nova_desktop.settings.environment import ALLOW_LOCAL_VARIABLE
 
 if TYPE_CHECKING:
     from nova_desktop.engine.assemble import Parts
-    from nova_desktop.execute import ExecutionService
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def check_health(parts: Parts, on_progress: ProgressCallback | None = None) -> H
     manifest: Mapping[str, Any] = {} if guests is None else guests.manifest
     return Health(
         runtimes=(
-            _wasm(parts.execution, on_progress),
+            _wasm(parts, on_progress),
             *(_not_built(name) for name in (RuntimeName.NOVA, RuntimeName.DOCKER)),
             _local(RuntimeSettings.from_environment(parts.environment)),
         ),
@@ -143,31 +142,33 @@ _SELF_TESTS = {
 }
 
 
-def _wasm(execution: ExecutionService, on_progress: ProgressCallback | None) -> RuntimeHealth:
+def _wasm(parts: Parts, on_progress: ProgressCallback | None) -> RuntimeHealth:
     for language, source in _SELF_TESTS.items():
         request = ExecutionRequest(language=language, source=source, runtime=RuntimeName.WASM)
         try:
-            result = execution.execute(request, on_progress=on_progress)
+            result = parts.execution.execute(request, on_progress=on_progress)
         except NovaError as error:
-            return _unavailable(RuntimeName.WASM, error.info())
+            return _unavailable(RuntimeName.WASM, language, error.info())
         if result.status is not Status.FINISHED or result.stdout != "42\n":
-            message = f"One line of {language} ended as {result.status}."
-            return _unavailable(
-                RuntimeName.WASM,
-                result.error or ErrorInfo("health.self_test_failed", message, _REINSTALL),
-            )
+            message = f"One line of it ended as {result.status}."
+            error_info = result.error or ErrorInfo("health.self_test_failed", message, _REINSTALL)
+            return _unavailable(RuntimeName.WASM, language, error_info)
     return RuntimeHealth(
-        RuntimeName.WASM, available=True, sandboxed=True, languages=_languages(RuntimeName.WASM)
+        RuntimeName.WASM,
+        available=True,
+        sandboxed=True,
+        languages=_languages(RuntimeName.WASM),
+        # It works all the same, but each start compiles anew.
+        reason=getattr(parts.runtime(RuntimeName.WASM), "cache_problem", ""),
     )
 
 
 _REINSTALL = "Install Nova again; a file of it may be damaged."
 
 
-def _unavailable(name: RuntimeName, error: ErrorInfo) -> RuntimeHealth:
-    return RuntimeHealth(
-        name, available=False, sandboxed=True, reason=error.message, remedy=error.remedy
-    )
+def _unavailable(name: RuntimeName, language: Language, error: ErrorInfo) -> RuntimeHealth:
+    reason = f"{language}: {error.message}"
+    return RuntimeHealth(name, available=False, sandboxed=True, reason=reason, remedy=error.remedy)
 
 
 def _not_built(name: RuntimeName) -> RuntimeHealth:
