@@ -162,7 +162,11 @@ class _Applier:
         if after is None:
             raise AssertionError("a change that is no deletion has new content")
         temporary, state = parent.write_temporary(
-            after.chunks(), mode=after.mode, mtime_ns=after.mtime_ns, replaces=now, flush=flush
+            after.chunks(),
+            mode=after.mode,
+            mtime_ns=after.mtime_ns,
+            replaces=None if now is None else name,
+            flush=flush,
         )
         self._prepared.append(_Prepared(item, folder, name, temporary, state))
 
@@ -221,6 +225,8 @@ class _Applier:
         if item.before is None:
             parent.create_from(prepared.temporary, prepared.name)
         else:
+            # What is written between this look and the next call is lost; POSIX has no
+            # "rename, but only over this file".
             self._check_unchanged(parent, prepared.name, item.before)
             parent.replace_from(prepared.temporary, prepared.name)
         self.written.append(item.change.path)

@@ -27,7 +27,7 @@ from nova_desktop.hostfs import (
     TooLarge,
     open_directory,
 )
-from nova_desktop.hostfs.names import NameRules, name_problem
+from nova_desktop.hostfs.names import NameRules, is_temporary, name_problem
 from nova_desktop.model import (
     MIB,
     Cancellation,
@@ -294,6 +294,8 @@ class _Stager:
             return "left_out.special_file", "it is a pipe, socket or device"
         if problem := name_problem(entry.name, NameRules.POSIX):
             return "left_out.bad_name", problem.reason
+        if is_temporary(entry.name):
+            return "left_out.temporary", "it is left from a run that was interrupted while writing"
         full = (*path, entry.name)
         if len(full) > MAX_DEPTH or len("/".join(full).encode()) > MAX_PATH_BYTES:
             return "left_out.too_deep", f"it lies more than {MAX_DEPTH} folders deep"

@@ -73,6 +73,20 @@ def _windows_problem(name: str) -> NameProblem | None:
     return NameProblem("name.reserved", reason) if reason else None
 
 
+_TEMPORARY_PREFIX = ".nova-"
+_TEMPORARY_SUFFIX = ".tmp"
+
+
+def temporary_name(unique: str) -> str:
+    """The name of a file while it is written, before it gets its own."""
+    return f"{_TEMPORARY_PREFIX}{unique}{_TEMPORARY_SUFFIX}"
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file is one of these: left when a process was killed while it wrote."""
+    return name.startswith(_TEMPORARY_PREFIX) and name.endswith(_TEMPORARY_SUFFIX)
+
+
 def collision_key(name: str) -> str:
     """Equal for names that some file system takes for the same one (case, NFC and NFD)."""
     if name.isascii():

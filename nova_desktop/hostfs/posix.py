@@ -11,9 +11,11 @@ import contextlib
 import ctypes
 import os
 import stat
+import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
+from nova_desktop.hostfs.names import temporary_name
 from nova_desktop.hostfs.state import (
     Entry,
     FileKind,
@@ -32,8 +34,9 @@ _CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEX
 
 _READ_ATTEMPTS = 2
 
-TEMPORARY_PREFIX = ".nova-"
-TEMPORARY_SUFFIX = ".tmp"
+_KEPT_ATTRIBUTES = ("user.", "system.posix_acl_")
+"""Extended attributes that belong to the file and not to its content (a capability in
+``security.`` does: new content must not inherit the old one's powers)."""
 
 
 class Directory:
@@ -143,17 +146,18 @@ class Directory:
         *,
         mode: int,
         mtime_ns: int,
-        replaces: FileState | None,
+        replaces: str | None,
         flush: bool,
     ) -> tuple[str, FileState]:
         """Write a new file under a name of our own, beside the one it will become.
 
         ``mode``: permission bits; set-id bits are dropped. ``replaces``: the file whose place
-        it will take, whose owner and group are kept where we may; None for a new file, which
-        is subject to the owner's umask. ``flush``: wait until the disk holds it. Whole or not
-        there: after an error nothing is left. Returns its name and state.
+        it will take, whose owner, group, access list and user attributes are kept where we may;
+        None for a new file, which is subject to the owner's umask. ``flush``: wait until the
+        disk holds it. Whole or not there: after an error nothing is left. Returns its name and
+        state.
         """
-        name = f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+        name = temporary_name(os.urandom(8).hex())
         # A replacement is 0600 until it is complete: nobody who may not read the file now may
         # read its new content early.
         first_mode = mode & 0o777 if replaces is None else 0o600
@@ -163,8 +167,7 @@ class Directory:
                 for chunk in chunks:
                     _write_all(descriptor, chunk)
                 if replaces is not None:
-                    _keep_owner(descriptor, replaces)
-                    os.fchmod(descriptor, mode & 0o777)
+                    self._take_over(descriptor, replaces, mode)
                 os.utime(descriptor, ns=(mtime_ns, mtime_ns))
                 if flush:
                     os.fsync(descriptor)
@@ -175,6 +178,31 @@ class Directory:
             os.unlink(name, dir_fd=self._descriptor)
             raise
         return name, state
+
+    def _take_over(self, descriptor: int, name: str, mode: int) -> None:
+        """Give a new file what the file ``name`` has besides its content.
+
+        What only root may give, or this file system cannot hold, is not kept: every program
+        that replaces a file (an editor, git) has the same effect.
+        """
+        try:
+            old = os.open(_component(name), _OPEN_FILE, dir_fd=self._descriptor)
+        except PermissionError:  # it may be replaced but not read
+            os.fchmod(descriptor, mode & 0o777)
+            return
+        try:
+            status, own = os.fstat(old), os.fstat(descriptor)
+            if (status.st_uid, status.st_gid) != (own.st_uid, own.st_gid):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, status.st_uid, status.st_gid)
+            os.fchmod(descriptor, mode & 0o777)
+            if sys.platform == "linux":
+                for attribute in os.listxattr(old):
+                    if attribute.startswith(_KEPT_ATTRIBUTES):
+                        with contextlib.suppress(PermissionError):
+                            os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
+        finally:
+            os.close(old)
 
     def create_from(self, temporary: str, name: str) -> None:
         """Give a temporary file its name; ``FileExistsError`` when anything has it already."""
@@ -264,13 +292,3 @@ def _write_all(descriptor: int, chunk: bytes | bytearray | memoryview) -> None:
     view = memoryview(chunk)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _keep_owner(descriptor: int, owner: FileState) -> None:
-    status = os.fstat(descriptor)
-    if (status.st_uid, status.st_gid) == (owner.owner, owner.group):
-        return
-    # Only root may give a file away, and a group that is not ours cannot be kept. A program
-    # that replaces a file (an editor, git) has the same effect, so it is not an error.
-    with contextlib.suppress(PermissionError):
-        os.fchown(descriptor, owner.owner, owner.group)

@@ -135,6 +135,13 @@ def test_a_name_that_is_not_unicode_is_left_out(work: Path) -> None:
     assert _left_out(staging) == {"a\\xff": "left_out.bad_name"}
 
 
+def test_what_an_interrupted_run_left_is_left_out(work: Path) -> None:
+    (work / ".nova-0123456789abcdef.tmp").write_bytes(b"half")
+    staging, found = _stage(work)
+    assert found == {}
+    assert list(_left_out(staging).values()) == ["left_out.temporary"]
+
+
 def test_decomposed_names_are_kept_as_they_are(work: Path) -> None:
     (work / "e\u0301.txt").write_bytes(b"1")
     assert _stage(work)[1] == {"e\u0301.txt": b"1"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nova_desktop.hostfs import NameRules, collision_key, name_problem
+from nova_desktop.hostfs.names import is_temporary, temporary_name
 
 
 def _code(name: str, rules: NameRules) -> str:
@@ -72,6 +73,13 @@ def test_undecodable_bytes_are_not_a_name() -> None:
 )
 def test_names_that_some_file_system_takes_for_one(one: str, other: str) -> None:
     assert collision_key(one) == collision_key(other)
+
+
+def test_temporary_names_are_known_again() -> None:
+    assert is_temporary(temporary_name("0a1b"))
+    assert name_problem(temporary_name("0a1b"), NameRules.WINDOWS) is None
+    assert not is_temporary(".nova-notes")
+    assert not is_temporary("a.tmp")
 
 
 def test_different_names_do_not_collide() -> None:

@@ -224,7 +224,7 @@ def test_set_id_bits_are_dropped(directory: Directory, inside: Path, replaces: b
     (inside / "tool").write_bytes(b"old")
     (inside / "tool").chmod(0o6755)
     assert (inside / "tool").stat().st_mode & 0o6000  # control: the file system keeps them
-    old = directory.state("tool") if replaces else None
+    old = "tool" if replaces else None
     name, _ = directory.write_temporary([b"new"], mode=0o6755, mtime_ns=0, replaces=old, flush=True)
     assert stat.S_IMODE((inside / name).stat().st_mode) == 0o755
     directory.set_permissions("tool", 0o6700)
@@ -250,13 +250,31 @@ def test_a_replacement_keeps_mode_owner_and_gets_its_time(
     old = directory.state("data")
     assert old is not None
     name, _ = directory.write_temporary(
-        [b"new"], mode=old.permissions, mtime_ns=123456789, replaces=old, flush=False
+        [b"new"], mode=old.permissions, mtime_ns=123456789, replaces="data", flush=False
     )
     directory.replace_from(name, "data")
     now = directory.state("data")
     assert now is not None
     assert (now.permissions, now.owner, now.group) == (0o664, old.owner, old.group)
     assert now.mtime_ns == 123456789
+
+
+def test_a_replacement_keeps_user_attributes_and_drops_capabilities(
+    directory: Directory, inside: Path
+) -> None:
+    if not hasattr(os, "setxattr"):
+        pytest.skip("only on Linux: extended attributes")
+    (inside / "data").write_bytes(b"old")
+    os.setxattr(inside / "data", "user.tag", b"blue")
+    if os.geteuid() == 0:
+        no_power = b"\x01\x00\x00\x02" + bytes(16)  # struct vfs_cap_data of version 2
+        os.setxattr(inside / "data", "security.capability", no_power)
+        assert "security.capability" in os.listxattr(inside / "data")  # control
+    name, _ = directory.write_temporary(
+        [b"new"], mode=0o644, mtime_ns=0, replaces="data", flush=False
+    )
+    assert os.getxattr(inside / name, "user.tag") == b"blue"
+    assert "security.capability" not in os.listxattr(inside / name)
 
 
 def test_a_failed_write_leaves_nothing_behind(directory: Directory, inside: Path) -> None:
