@@ -174,7 +174,10 @@ class RegularFile(Node):
             at = index * CHUNK_BYTES
             start, stop = max(offset - at, 0), min(end - at, CHUNK_BYTES)
             part = view[at + start - offset : at + stop - offset]
-            self._room(index, stop)[start:stop] = part
+            if stop - start == CHUNK_BYTES and index not in self._chunks:
+                self._chunks[index] = bytearray(part)
+            else:
+                self._room(index, stop)[start:stop] = part
         if end > self.size:
             self.size = end
         self.changed = True

@@ -256,8 +256,8 @@ def fuzzing_guest(chance: random.Random) -> Guest:
     guest.host.memory = memory
     guest.mkdir("work/d")
     guest.create("work/a", b"content")
-    for path in ("work/a", "work/d", "tmp", "dev/null", "usr/lib/python313.zip"):
-        guest.open(path, rights=EVERYTHING & ~abi.RIGHT_FD_WRITE)
+    for name in ("work/a", "work/d", "tmp", "dev/null", "usr/lib/python313.zip"):
+        guest.open(name, rights=EVERYTHING & ~abi.RIGHT_FD_WRITE)
     guest.open("work/a", rights=EVERYTHING)
     for at, path in enumerate(
         [b"work/a", b"work/d", b"work/new", b"work/d/x", b"../etc", b"tmp/t"]
