@@ -414,15 +414,14 @@ def guests_verify(arguments: Sequence[str]) -> int:
 
 
 def _recipe(arguments: Sequence[str]) -> int:
-    interpreter = GUESTS_ENVIRONMENT.ensure("guests")
     ask = "import sys; sys.path.insert(0, sys.argv[1]); from recipe.toolchain import SYSTEM_TOOLS; "
     ask += "print(*SYSTEM_TOOLS.values())"
     packages = subprocess.check_output(
-        [str(interpreter), "-c", ask, str(GUEST_RECIPE.parent)], encoding="utf-8"
+        [sys.executable, "-c", ask, str(GUEST_RECIPE.parent)], encoding="utf-8"
     )
     # gcc only recommends the headers that every native program needs.
     ensure_system_packages([*packages.split(), "libc6-dev"], "to build the guests")
-    return call(interpreter, GUEST_RECIPE, *arguments)
+    return call(GUESTS_ENVIRONMENT.ensure("guests"), GUEST_RECIPE, *arguments)
 
 
 def bench(arguments: Sequence[str]) -> int:
