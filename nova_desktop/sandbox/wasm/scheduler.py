@@ -203,42 +203,38 @@ class Scheduler:
     def _serve(self, worker: _Worker) -> None:
         _guest_thread.is_one = True
         fault = _stack_fault()
-        while True:
-            job = worker.job
-            worker.job = None
-            if job is not None:
-                if fault is None:
-                    job.run()
-                else:
-                    job.fail(fault)
-                job.done.release()
-                del job
-            if not self._next(worker):
-                return
-
-    def _next(self, worker: _Worker) -> bool:
-        """Wait for the worker's next job; False when its thread is to end."""
+        while (job := worker.job) is not None:
+            if fault is None:
+                job.run()
+            else:
+                job.fail(fault)
+            # Free before the caller goes on: else its next run would start one more thread.
+            rests = self._take_next(worker)
+            job.done.release()
+            del job
+            if rests:
+                self._rest(worker)
         with self._lock:
-            if self._queue:
-                worker.job = self._queue.popleft()
-                return True
-            if self._closed:
-                return self._leave()
-            self._idle.append(worker)
-        if not worker.wake.acquire(timeout=_IDLE_S):
-            with self._lock:
-                if worker in self._idle:
-                    self._idle.remove(worker)
-                    return self._leave()
-            worker.wake.acquire()  # it was given a job at the last moment
-        if worker.job is None:
-            with self._lock:
-                return self._leave()
-        return True
+            self._threads.pop(threading.get_ident(), None)
 
-    def _leave(self) -> bool:
-        self._threads.pop(threading.get_ident(), None)
-        return False
+    def _take_next(self, worker: _Worker) -> bool:
+        """The worker's next job from the queue, or its place among the idle ones (True)."""
+        with self._lock:
+            worker.job = self._queue.popleft() if self._queue else None
+            if worker.job is not None or self._closed:
+                return False
+            self._idle.append(worker)
+            return True
+
+    def _rest(self, worker: _Worker) -> None:
+        """Wait for a job; with none afterwards the thread is to end."""
+        if worker.wake.acquire(timeout=_IDLE_S):
+            return
+        with self._lock:
+            if worker in self._idle:
+                self._idle.remove(worker)
+                return
+        worker.wake.acquire()  # it was given a job at the last moment
 
     def close(self) -> None:
         """Take no more work, wait until what runs is over, end the threads."""

@@ -64,6 +64,12 @@ def test_threads_are_reused_and_never_more_than_asked_for(two: Scheduler) -> Non
     assert len(idents) == two.threads == 2
 
 
+def test_one_run_after_the_other_needs_one_thread(two: Scheduler) -> None:
+    for _ in range(200):
+        two.execute(lambda queued_ns: None, Cancellation())
+    assert two.threads == 1
+
+
 def test_short_runs_pass_while_one_thread_is_taken_by_a_long_one(two: Scheduler) -> None:
     """Eight at once on two threads, one of them long: nobody waits for the long one."""
     release = threading.Event()
