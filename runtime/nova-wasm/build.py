@@ -1,16 +1,17 @@
 """Builds the guests from source, or checks the built ones. README.md tells what and why.
 
-    python build.py                      build everything into dist
-    python build.py --check              compare hashes of recipe and artefacts (seconds)
-    python build.py --verify             rebuild in an empty folder and compare bytes (minutes)
-    python build.py --train              renew the profile of CPython (needs llvm-profdata)
-    python build.py --only NAME ...      some steps, in a folder that was built before
+python build.py                      build everything into dist
+python build.py --check              compare hashes of recipe and artefacts (seconds)
+python build.py --verify             rebuild in an empty folder and compare bytes (minutes)
+python build.py --train              renew the profile of CPython (needs llvm-profdata)
+python build.py --only NAME ...      some steps, in a folder that was built before
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -19,9 +20,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from recipe import cpython, libraries, manifest, native, quickjs, sources  # noqa: E402
-from recipe.cpython import Variant  # noqa: E402
-from recipe.toolchain import (  # noqa: E402
+from recipe import (
+    cpython,
+    libraries,
+    manifest,
+    native,
+    profile,
+    quickjs,
+    sources,
+)
+from recipe.cpython import Variant
+from recipe.snapshot import take_snapshot
+from recipe.toolchain import (
     GUEST_DIRECTORY,
     BuildError,
     Step,
@@ -64,7 +74,7 @@ class Build:
         cpython.compile_library(self.toolchain, self.variant)
 
     def python_link(self) -> None:
-        cpython.link(self.toolchain, self.variant, self.out / "python-unprepared.wasm")
+        cpython.link(self.toolchain, self.variant, self._unprepared)
 
     def stdlib(self) -> None:
         self._run_native(
@@ -90,36 +100,22 @@ class Build:
                 "--licences",
                 self.out / "packages-licences.txt",
             ],
+            # pip's own configuration; what it downloads is checked by hash.
+            environment={name: value for name, value in os.environ.items() if _is_for_pip(name)},
             log="packages",
         )
 
     def python_snapshot(self) -> None:
-        from recipe.snapshot import take_snapshot
-
-        root = self.toolchain.work / "root"
-        shutil.rmtree(root, ignore_errors=True)
-        library = root / "usr" / "lib"
-        shutil.copytree(
-            GUEST_DIRECTORY / "python",
-            library / "python3.13" / "_nova_guest",
-            ignore=shutil.ignore_patterns("__pycache__", "*.c", "patches", "profile"),
-        )
-        shutil.copyfile(self.out / STDLIB_ARCHIVE, library / "python313.zip")
-        shutil.copyfile(self.out / PACKAGES_ARCHIVE, library / "python3-packages.zip")
-        for folder in ("work", "tmp"):
-            (root / folder).mkdir()
         snapshot = take_snapshot(
-            (self.out / "python-unprepared.wasm").read_bytes(),
+            self._unprepared.read_bytes(),
             init="nova_init",
             keep=GUEST_EXPORTS,
-            root=root,
+            root=self._prepare_root(),
         )
         (self.out / "python.wasm").write_bytes(snapshot.module)
         print(f"  image {snapshot.span_bytes:,} bytes, {snapshot.data_bytes:,} in use")
 
     def javascript(self) -> None:
-        from recipe.snapshot import take_snapshot
-
         unprepared = self.out / "javascript-unprepared.wasm"
         quickjs.link(self.toolchain, unprepared)
         snapshot = take_snapshot(unprepared.read_bytes(), init="nova_init", keep=GUEST_EXPORTS)
@@ -136,12 +132,50 @@ class Build:
         if total > LIMIT_BYTES:
             raise BuildError(f"the artefacts take {total:,} bytes; the limit is {LIMIT_BYTES:,}")
 
+    def train(self) -> None:
+        """Renew the profile, in the folder of an earlier build."""
+        self.cpython()
+        self.python_link()
+        root = self._prepare_root()
+        instrumented = take_snapshot(
+            self._unprepared.read_bytes(),
+            init="nova_init",
+            keep=(*GUEST_EXPORTS, *profile.TRAINING_EXPORTS),
+            root=root,
+        )
+        profile.train(self.toolchain, instrumented.module, root)
+
+    @property
+    def _unprepared(self) -> Path:
+        """The linked Python guest before its initialisation."""
+        return self.toolchain.work / f"python-{self.variant.value}.wasm"
+
+    def _prepare_root(self) -> Path:
+        """What the guest sees as ``/`` while it is initialised."""
+        root = self.toolchain.work / "root"
+        shutil.rmtree(root, ignore_errors=True)
+        library = root / "usr" / "lib"
+        shutil.copytree(
+            GUEST_DIRECTORY / "python",
+            library / "python3.13" / "_nova_guest",
+            ignore=shutil.ignore_patterns("__pycache__", "*.c", "patches", "profile"),
+        )
+        shutil.copyfile(self.out / STDLIB_ARCHIVE, library / "python313.zip")
+        shutil.copyfile(self.out / PACKAGES_ARCHIVE, library / "python3-packages.zip")
+        for folder in ("work", "tmp"):
+            (root / folder).mkdir()
+        return root
+
     def _run_native(self, *command: Path) -> None:
         self.toolchain.run(
             [self.toolchain.work / "native" / "python", "-I", "-S", *command],
             # It is not installed: this is where its own library lies.
             directory=self.toolchain.work / "native",
         )
+
+
+def _is_for_pip(variable: str) -> bool:
+    return variable == "HOME" or variable.startswith("PIP_") or variable.lower().endswith("_proxy")
 
 
 STEPS: dict[str, Callable[[Build], None]] = {
@@ -206,11 +240,12 @@ def main() -> int:
             print("\n".join(f"differs: {name}" for name in found) or "every byte is the same")
             return 1 if found else 0
         variant = Variant.QUICK if arguments.quick else Variant.RELEASE
+        if arguments.train:
+            variant = Variant.TRAINING
         build = Build(arguments.work, arguments.sources, arguments.dist, variant)
         if arguments.train:
-            from recipe import profile
-
-            profile.train(build.toolchain)
+            with Step("train"):
+                build.train()
             return 0
         names = list(STEPS)
         if arguments.first:

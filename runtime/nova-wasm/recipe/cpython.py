@@ -21,15 +21,27 @@ STACK_BYTES = 8 << 20
 PROFILE = GUEST_DIRECTORY / "python" / "profile" / "cpython.profdata"
 
 ABSENT_FUNCTIONS = (
-    "header_sys_epoll_h", "func_epoll_create", "func_epoll_create1", "func_setgroups",
-    "func_timerfd_create", "header_sys_timerfd_h", "header_libintl_h", "func_dup3",
+    "header_sys_epoll_h",
+    "func_epoll_create",
+    "func_epoll_create1",
+    "func_setgroups",
+    "func_timerfd_create",
+    "header_sys_timerfd_h",
+    "header_libintl_h",
+    "func_dup3",
     # Only an imitation in libc, which pymalloc refuses.
-    "func_mmap", "header_sys_mman_h",
+    "func_mmap",
+    "header_sys_mman_h",
 )
 """What configure would believe this libc to have."""
 
 ABSENT_MODULES = (
-    "_socket", "termios", "_interpreters", "_interpchannels", "_interpqueues", "readline",
+    "_socket",
+    "termios",
+    "_interpreters",
+    "_interpchannels",
+    "_interpqueues",
+    "readline",
 )
 
 PYTHON_ARCHIVES = (
@@ -40,8 +52,12 @@ PYTHON_ARCHIVES = (
 )
 
 WARNINGS = (
-    "-Wno-int-conversion", "-Wno-macro-redefined", "-Wno-date-time",
-    "-Wno-profile-instr-unprofiled", "-Wno-profile-instr-out-of-date", "-Wno-backend-plugin",
+    "-Wno-int-conversion",
+    "-Wno-macro-redefined",
+    "-Wno-date-time",
+    "-Wno-profile-instr-unprofiled",
+    "-Wno-profile-instr-out-of-date",
+    "-Wno-backend-plugin",
 )
 
 
@@ -91,7 +107,10 @@ def configure(toolchain: Toolchain) -> None:
         "LDFLAGS": "-lwasi-emulated-signal -lwasi-emulated-getpid -lwasi-emulated-process-clocks",
     }
     for variable, library in (
-        ("ZLIB", "z"), ("BZIP2", "bz2"), ("LIBLZMA", "lzma"), ("LIBSQLITE3", "sqlite3"),
+        ("ZLIB", "z"),
+        ("BZIP2", "bz2"),
+        ("LIBLZMA", "lzma"),
+        ("LIBSQLITE3", "sqlite3"),
     ):
         environment[f"{variable}_CFLAGS"] = include
         environment[f"{variable}_LIBS"] = f"{lib} -l{library}"
@@ -138,7 +157,9 @@ def link(toolchain: Toolchain, variant: Variant, output: Path) -> None:
     folder = _folder(toolchain, variant)
     options = [
         *variant.options(),
-        "-Wall", "-Wextra", "-Werror",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
         f"-I{GUEST_DIRECTORY / 'common'}",
         f"-I{toolchain.work / 'include'}",
         f"-I{folder}",
@@ -147,8 +168,10 @@ def link(toolchain: Toolchain, variant: Variant, output: Path) -> None:
     ]
     sources = [
         GUEST_DIRECTORY / "python" / "nova.c",
-        *(GUEST_DIRECTORY / "common" / f"{name}.c" for name in
-          ("alloc", "localtime", "bzip2_error")),
+        *(
+            GUEST_DIRECTORY / "common" / f"{name}.c"
+            for name in ("alloc", "localtime", "bzip2_error")
+        ),
     ]
     if variant is Variant.TRAINING:
         sources.append(GUEST_DIRECTORY / "python" / "profile" / "counters.c")

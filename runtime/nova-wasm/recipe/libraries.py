@@ -8,11 +8,26 @@ from recipe.sources import BZIP2, SQLITE, XZ, ZLIB
 from recipe.toolchain import Toolchain
 
 ZLIB_FILES = (
-    "adler32", "compress", "crc32", "deflate", "infback", "inffast", "inflate", "inftrees",
-    "trees", "uncompr", "zutil",
+    "adler32",
+    "compress",
+    "crc32",
+    "deflate",
+    "infback",
+    "inffast",
+    "inflate",
+    "inftrees",
+    "trees",
+    "uncompr",
+    "zutil",
 )
 BZIP2_FILES = (
-    "blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib",
+    "blocksort",
+    "huffman",
+    "crctable",
+    "randtable",
+    "compress",
+    "decompress",
+    "bzlib",
 )
 
 SQLITE_OPTIONS = (
@@ -55,7 +70,7 @@ def _objects(
 ) -> None:
     folder = toolchain.work / "objects" / library
     objects = [
-        toolchain.compile(tree / f"{name}.c", folder / f"{name}.o", options) for name in names
+        toolchain.compile_once(tree / f"{name}.c", folder / f"{name}.o", options) for name in names
     ]
     toolchain.archive(toolchain.work / "lib" / f"lib{library}.a", objects)
 
@@ -78,10 +93,20 @@ def _xz(toolchain: Toolchain, include: Path) -> None:
     if not (build / "Makefile").is_file():
         toolchain.run(
             [
-                tree / "configure", "--host=wasm32-wasi", "--build=x86_64-pc-linux-gnu",
-                "--disable-shared", "--enable-static", "--enable-threads=no", "--disable-nls",
-                "--disable-doc", "--disable-scripts", "--disable-xz", "--disable-xzdec",
-                "--disable-lzmadec", "--disable-lzmainfo", "--enable-sandbox=no",
+                tree / "configure",
+                "--host=wasm32-wasi",
+                "--build=x86_64-pc-linux-gnu",
+                "--disable-shared",
+                "--enable-static",
+                "--enable-threads=no",
+                "--disable-nls",
+                "--disable-doc",
+                "--disable-scripts",
+                "--disable-xz",
+                "--disable-xzdec",
+                "--disable-lzmadec",
+                "--disable-lzmainfo",
+                "--enable-sandbox=no",
                 "--disable-assembler",
             ],
             directory=build,

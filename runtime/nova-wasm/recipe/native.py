@@ -18,6 +18,7 @@ MODULES = """\
 _struct _struct.c
 binascii binascii.c
 math mathmodule.c
+unicodedata unicodedata.c
 zlib zlibmodule.c -I{zlib} {library}
 """
 

@@ -24,9 +24,11 @@ def link(toolchain: Toolchain, output: Path) -> None:
     tree = toolchain.work / "src" / QUICKJS.directory
     javascript, common = GUEST_DIRECTORY / "javascript", GUEST_DIRECTORY / "common"
     objects = toolchain.work / "objects" / "quickjs"
-    includes = [f"-I{path}" for path in (javascript, common, tree)]
+    includes = [f"-I{path}" for path in (javascript, common, common / "stubs", tree)]
     engine = [
-        toolchain.compile(tree / f"{name}.c", objects / f"{name}.o", [*OPTIONS, *includes, "-w"])
+        toolchain.compile_once(
+            tree / f"{name}.c", objects / f"{name}.o", [*OPTIONS, *includes, "-w"]
+        )
         for name in ENGINE_FILES
     ]
     ours = [
@@ -34,7 +36,9 @@ def link(toolchain: Toolchain, output: Path) -> None:
             source, objects / f"nova-{source.stem}.o", [*OPTIONS, *includes, "-Wall", "-Wextra"]
         )
         for source in [
-            *sorted(javascript.glob("*.c")), common / "alloc.c", common / "localtime.c",
+            *sorted(javascript.glob("*.c")),
+            common / "alloc.c",
+            common / "localtime.c",
         ]
     ]
     toolchain.link(output, [*ours, *engine], [], stack_bytes=STACK_BYTES)

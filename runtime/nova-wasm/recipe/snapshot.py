@@ -200,18 +200,18 @@ def _export_mutable_globals(sections: list[tuple[int, bytes]]) -> bytes:
     for index, variable in enumerate(read_globals(section(sections, GLOBAL_SECTION))):
         if variable.mutable:
             name = GLOBAL_EXPORT.format(index).encode()
-            exports.append(
-                unsigned(len(name)) + name + bytes([EXPORT_GLOBAL]) + unsigned(index)
-            )
+            exports.append(unsigned(len(name)) + name + bytes([EXPORT_GLOBAL]) + unsigned(index))
     return write_sections(replace_section(sections, EXPORT_SECTION, _vector(exports)))
 
 
-def _engine() -> wasmtime.Engine:
+def new_engine(*, optimise: bool) -> wasmtime.Engine:
+    """An engine whose guests may use as much stack as they were linked with."""
     config = wasmtime.Config()
     # libwasmtime aborts the process if the wasm stack were larger than the async stack.
     bindings.wasmtime_config_async_stack_size_set(config.ptr(), 2 * STACK_LIMIT_BYTES)
     config.max_wasm_stack = STACK_LIMIT_BYTES
-    config.cranelift_opt_level = "none"  # it runs once
+    if not optimise:
+        config.cranelift_opt_level = "none"
     return wasmtime.Engine(config)
 
 
@@ -251,11 +251,9 @@ def _linker(engine: wasmtime.Engine, module: wasmtime.Module) -> wasmtime.Linker
     return linker
 
 
-def _initialise(
-    module_bytes: bytes, init: str, root: Path | None
-) -> tuple[bytes, dict[str, int]]:
+def _initialise(module_bytes: bytes, init: str, root: Path | None) -> tuple[bytes, dict[str, int]]:
     """The memory and the values of the exported globals after initialisation."""
-    engine = _engine()
+    engine = new_engine(optimise=False)  # it runs once
     module = wasmtime.Module(engine, module_bytes)
     store = wasmtime.Store(engine)
     wasi = wasmtime.WasiConfig()
@@ -281,7 +279,8 @@ def _initialise(
         ctypes.addressof(memory.data_ptr(store).contents), memory.data_len(store)
     )
     values = {
-        name: item.value(store) for name, item in exports.items()
+        name: item.value(store)
+        for name, item in exports.items()
         if isinstance(item, wasmtime.Global)
     }
     return image, values
@@ -310,7 +309,8 @@ def _memory_section(body: bytes, pages: int) -> bytes:
 def _occupied_bytes(image: bytes, page: int = 4096) -> int:
     empty = bytes(page)
     return sum(
-        page for start in range(0, len(image), page)
+        page
+        for start in range(0, len(image), page)
         if image[start : start + page] != empty[: len(image) - start]
     )
 

@@ -33,15 +33,27 @@ class Source:
 
 
 PYTHON = Source(
-    "python3.13", "python3.13_3.13.5.orig.tar.xz", "Python-3.13.5", "3.13.5", "PSF-2.0",
+    "python3.13",
+    "python3.13_3.13.5.orig.tar.xz",
+    "Python-3.13.5",
+    "3.13.5",
+    "PSF-2.0",
     ("LICENSE",),
 )
 QUICKJS = Source(
-    "quickjs", "quickjs_2025.04.26.orig.tar.xz", "quickjs-2025.04.26", "2025-04-26", "MIT",
+    "quickjs",
+    "quickjs_2025.04.26.orig.tar.xz",
+    "quickjs-2025.04.26",
+    "2025-04-26",
+    "MIT",
     ("LICENSE",),
 )
 SQLITE = Source(
-    "sqlite3", "sqlite3_3.46.1.orig.tar.xz", "sqlite3-3.46.1", "3.46.1", "blessing",
+    "sqlite3",
+    "sqlite3_3.46.1.orig.tar.xz",
+    "sqlite3-3.46.1",
+    "3.46.1",
+    "blessing",
     ("LICENSE.md",),
 )
 ZLIB = Source(
@@ -50,7 +62,9 @@ ZLIB = Source(
 BZIP2 = Source(
     "bzip2", "bzip2_1.0.8.orig.tar.gz", "bzip2-1.0.8", "1.0.8", "bzip2-1.0.6", ("LICENSE",)
 )
-XZ = Source("xz-utils", "xz-utils_5.8.1.orig.tar.xz", "xz-5.8.1", "5.8.1", "0BSD", ("COPYING.0BSD",))
+XZ = Source(
+    "xz-utils", "xz-utils_5.8.1.orig.tar.xz", "xz-5.8.1", "5.8.1", "0BSD", ("COPYING.0BSD",)
+)
 ALL = (PYTHON, QUICKJS, SQLITE, ZLIB, BZIP2, XZ)
 
 
@@ -85,9 +99,7 @@ def fetch(folder: Path, toolchain: Toolchain) -> None:
     for part in ("lists/partial", "cache"):
         (state / part).mkdir(parents=True, exist_ok=True)
     sources_list = state / "sources.list"
-    sources_list.write_text(
-        f"deb-src [signed-by={KEYRING}] {_mirror()} {SUITE} main\n"
-    )
+    sources_list.write_text(f"deb-src [signed-by={KEYRING}] {_mirror()} {SUITE} main\n")
     options = [
         f"-oDir::Etc::sourcelist={sources_list}",
         "-oDir::Etc::sourceparts=-",
@@ -98,8 +110,15 @@ def fetch(folder: Path, toolchain: Toolchain) -> None:
     toolchain.run(["apt-get", *options, "update"], log="apt-update")
     for source in missing:
         toolchain.run(
-            ["apt-get", *options, "source", "--only-source", "--download-only", "--tar-only",
-             source.package],
+            [
+                "apt-get",
+                *options,
+                "source",
+                "--only-source",
+                "--download-only",
+                "--tar-only",
+                source.package,
+            ],
             directory=folder,
             log=f"apt-{source.package}",
         )
@@ -134,8 +153,14 @@ def unpack(folder: Path, toolchain: Toolchain) -> Path:
     for source, patches in ((PYTHON, "python/patches"), (QUICKJS, "javascript/patches")):
         for patch in sorted((GUEST_DIRECTORY / patches).glob("*.patch")):
             toolchain.run(
-                ["patch", "--strip=1", "--forward", "--no-backup-if-mismatch", "--fuzz=0",
-                 f"--input={patch}"],
+                [
+                    "patch",
+                    "--strip=1",
+                    "--forward",
+                    "--no-backup-if-mismatch",
+                    "--fuzz=0",
+                    f"--input={patch}",
+                ],
                 directory=trees / source.directory,
             )
     return trees

@@ -22,7 +22,12 @@ TIME_STAMP = (2025, 6, 11, 0, 0, 0)
 """The release date of this CPython."""
 
 LEFT_OUT = {
-    "__phello__", "idlelib", "lib2to3", "pydoc_data", "test", "turtledemo",
+    "__phello__",
+    "idlelib",
+    "lib2to3",
+    "pydoc_data",
+    "test",
+    "turtledemo",
 }
 """Not useful without a screen or a test suite; what *cannot* exist is in absent.py."""
 
