@@ -68,7 +68,7 @@ class ForbiddenFolders:
         """Why the folder at this resolved path is not given; empty when it may be."""
         identity = _identity(resolved)
         if identity in self._whole:
-            return "it is the whole system or your whole home folder"
+            return "it is your whole home folder" if resolved.name else "it is the whole system"
         for folder in (resolved, *resolved.parents):
             if _identity(folder) in self._trees:
                 return f"{folder} holds keys, private profiles or the system's own state"

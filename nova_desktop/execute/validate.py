@@ -200,7 +200,7 @@ def limits_are_positive(request: ExecutionRequest) -> None:
             raise InvalidRequest(
                 "request.bad_limit",
                 f"The limit {field.name} is {value!r}; a limit is a number greater than zero.",
-                "Leave it out for the usual limit, or give a larger one. None is unlimited.",
+                "Leave it out for the usual limit, or give a larger one.",
                 limit=field.name,
             )
 

@@ -481,6 +481,44 @@ print((work / "old").read_bytes()[:1])
 """
 
 
+_SLOWLY = """
+import time
+def slowly(real):
+    def call(*arguments, **options):
+        time.sleep(0.005)  # so that a busy machine still kills in the middle
+        return real(*arguments, **options)
+    return call
+Directory.write_temporary = slowly(Directory.write_temporary)
+Directory.replace_from = slowly(Directory.replace_from)
+"""
+
+
+def test_a_process_killed_while_it_writes_leaves_every_file_old_or_new(work: Path) -> None:
+    names = [f"{number:03}" for number in range(150)]
+    new = b"n" * 10_000
+    code = _ROUND_TRIP.replace("{path!r}", repr(str(work)))
+    code = code.replace("{content!r}", f"dict.fromkeys({names!r}, {new!r})")
+    moments: list[Callable[[], bool]] = [
+        lambda: any(work.glob(".nova-*.tmp")),  # in the middle of writing new contents
+        lambda: (work / names[0]).read_bytes() == new,  # in the middle of putting them in place
+    ]
+    for begun in moments:
+        for name in names:
+            (work / name).write_bytes(b"old")
+        with subprocess.Popen(
+            [sys.executable, "-c", _IMPORTS + _SLOWLY + code],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            stdout=subprocess.DEVNULL,
+        ) as process:
+            while not begun():
+                assert process.poll() is None, "it was over before it could be killed"
+            process.kill()
+        assert {(work / name).read_bytes() for name in names} <= {b"old", new}
+        assert any(work.glob(".nova-*.tmp")), "the kill came too late to show anything"
+        for leftover in work.glob(".nova-*.tmp"):
+            leftover.unlink()
+
+
 def test_a_full_disk_writes_nothing_loses_nothing_and_says_so() -> None:
     round_trip = _ROUND_TRIP.replace("{path!r}", "work").replace("{content!r}", "content")
     printed = _on_a_full_disk(_FULL_DISK + round_trip + _SHOW).splitlines()
