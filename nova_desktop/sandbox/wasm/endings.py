@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,8 +102,11 @@ def _out_of_memory(code: int | None, limits: Limits) -> Ending:
 
 def _of_fault(fault: BaseException) -> Ending:
     """A bug of ours, or a caller's callback that failed: named, without its payload."""
-    frames = traceback.extract_tb(fault.__traceback__)
-    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
+    trace = fault.__traceback__
+    where = "unknown"
+    while trace is not None:
+        where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
     return Ending(
         Status.ENGINE_ERROR,
         error=ErrorInfo(
