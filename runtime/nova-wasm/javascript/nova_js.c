@@ -1,7 +1,8 @@
 /* The JavaScript guest: QuickJS behind the three functions of ../README.md.
  *
  * nova_init   makes the runtime and evaluates the prelude (prelude/...); the snapshot is taken
- *             when it returns, so nothing here may depend on a clock, an environment or chance
+ *             when it returns, so nothing here may depend on a clock, an environment or chance,
+ *             nor touch a path: libc would remember the directories of that moment
  * nova_run    runs one program to its end: main program, then the event loop, then the exit
  *             listeners
  *
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <wasi/api.h>
 
 size_t malloc_usable_size(void *); /* common/alloc.c */
@@ -786,7 +786,6 @@ NOVA_EXPORT(nova_init) void nova_init(void)
     JS_SetInterruptHandler(runtime, interrupted, NULL);
     sealed = true;
     reserve = malloc(64 * 1024);
-    access("/", F_OK); /* libc learns its preopened directory now and not in each run */
     JS_RunGC(runtime);
     nova_clear_free_memory();
 }
