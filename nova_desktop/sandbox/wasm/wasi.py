@@ -17,9 +17,26 @@ Read in this order::
 
 What holds in all of them: no function touches a host path, a socket, a process or the host's
 environment; the guest's memory is reached through ``GuestMemory`` only; a bad pointer is found
-before anything is done; no call moves more than 4 MiB or looks at more than 1,024 vectors;
-what the host is made to keep is charged first. ``docs/security.md`` lists where we are
-stricter than the specification.
+before anything is done; what the host is made to keep is charged first.
+
+Where we differ from the specification, or choose where it leaves a choice:
+
+- There are no links: ``path_link`` and ``path_symlink`` answer PERM and are recorded,
+  ``path_readlink`` answers INVAL. There are no sockets: ``sock_*`` answer NOTSOCK (BADF for an
+  unknown descriptor), ``proc_raise`` NOTSUP, and all are recorded.
+- An absolute path, or one that leads above its descriptor, is PERM and recorded; a change
+  outside ``/work`` and ``/tmp`` is ROFS and recorded. A missing right is NOTCAPABLE.
+- No call moves more than 4 MiB: reads and writes return short counts; ``random_get`` (4 MiB) and
+  ``fd_readdir`` (1 MiB), which cannot, answer INVAL. More than 1,024 vectors or subscriptions
+  are INVAL. At most 4,096 descriptors are open (MFILE).
+- Paths have at most 4,096 bytes, names 255, and nothing lies deeper than 64 names
+  (NAMETOOLONG); a file has at most 1 TiB (FBIG).
+- A write is done wholly or not at all: at the end of the budget it is NOSPC, not short.
+  ``fd_allocate`` checks for room and does not reserve it.
+- Appending descriptors append in ``fd_pwrite`` too, as on Linux. Reading leaves access times.
+- ``fd_renumber`` only replaces a descriptor that is open (else BADF).
+- What is made while a directory is read is listed when it is read from the start again.
+- Both CPU clocks are the time of the guest's one thread; subscriptions to them are NOTSUP.
 """
 
 from __future__ import annotations

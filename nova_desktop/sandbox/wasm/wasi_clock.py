@@ -7,9 +7,11 @@ import time
 from nova_desktop.sandbox.wasm.errno import Errno, WasiError
 from nova_desktop.sandbox.wasm.wasi_abi import ClockId
 
-_START_NS = 1_000_000_000
-"""Value of the monotonic clock when a run begins: the host's own would tell its uptime. Not 0,
-which programs take for "never"."""
+MONOTONIC_START_NS = 1_700_000_000 * 10**9
+"""Value of the monotonic clock when a run begins: where the clock stood while the snapshots were
+made. wasi-libc's ``clock`` (``time.process_time`` in Python) counts from a value that it read at
+start-up, so it lies in the snapshot, and would be negative in a run that began lower. The
+host's own monotonic clock would also tell its uptime."""
 
 
 class GuestClock:
@@ -24,7 +26,7 @@ class GuestClock:
 
     def __init__(self, resolution_ns: int) -> None:
         self.resolution_ns = max(1, resolution_ns)
-        self._monotonic_origin_ns = time.monotonic_ns() - _START_NS
+        self._monotonic_origin_ns = time.monotonic_ns() - MONOTONIC_START_NS
         self._cpu_origin_ns: int | None = None
 
     def realtime(self) -> int:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from nova_desktop.sandbox.wasm.errno import Errno, WasiError
 from nova_desktop.sandbox.wasm.wasi_abi import ClockId
-from nova_desktop.sandbox.wasm.wasi_clock import GuestClock
+from nova_desktop.sandbox.wasm.wasi_clock import MONOTONIC_START_NS, GuestClock
 
 MS = 1_000_000
 
@@ -32,9 +34,16 @@ def test_realtime_is_the_time_of_day() -> None:
 def test_monotonic_advances_and_does_not_tell_the_uptime() -> None:
     clock = GuestClock(1000)
     first = clock.monotonic()
-    assert 10**9 <= first < 2 * 10**9
+    assert 0 <= first - MONOTONIC_START_NS < 10**9
     time.sleep(0.01)
     assert clock.monotonic() - first >= 10 * MS - 1000
+
+
+def test_the_monotonic_clock_goes_on_where_the_snapshots_stood() -> None:
+    recipe = Path(__file__).parents[4] / "runtime/nova-wasm/recipe/snapshot.py"
+    found = re.search(r"^FIXED_TIME_NS = ([\d_]+) \* 10\*\*9$", recipe.read_text(), re.MULTILINE)
+    assert found
+    assert int(found[1]) * 10**9 == MONOTONIC_START_NS
 
 
 def test_cpu_time_counts_work_and_not_sleep() -> None:
