@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from recipe import (
     cpython,
     libraries,
+    licences,
     manifest,
     native,
     profile,
@@ -132,7 +133,9 @@ class Build:
         names = ("python.wasm", "javascript.wasm", STDLIB_ARCHIVE, PACKAGES_ARCHIVE)
         contents = {name: (self.out / name).read_bytes() for name in names}
         packages = json.loads((self.out / "packages.json").read_text())
-        manifest.write(self.dist, contents, packages)
+        pack_licences = (self.out / "packages-licences.txt").read_text(encoding="utf-8")
+        texts = licences.collect(self.toolchain, pack_licences)
+        manifest.write(self.dist, contents, packages, texts)
         total = sum(path.stat().st_size for path in self.dist.iterdir())
         print(f"  {self.dist}: {total:,} bytes")
         if total > LIMIT_BYTES:

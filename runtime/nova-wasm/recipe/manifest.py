@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from recipe import sources
+from recipe import licences, sources
 from recipe.toolchain import GUEST_DIRECTORY, PINNED_TOOLS, BuildError
 
 DIST = GUEST_DIRECTORY / "dist"
@@ -40,7 +40,12 @@ def recipe_sha256() -> str:
     return digest.hexdigest()
 
 
-def write(dist: Path, contents: Mapping[str, bytes], packages: list[dict[str, str]]) -> None:
+def write(
+    dist: Path,
+    contents: Mapping[str, bytes],
+    packages: list[dict[str, str]],
+    licence_texts: str,
+) -> None:
     """Compress the artefacts into ``dist`` and describe them there.
 
     Args:
@@ -50,6 +55,9 @@ def write(dist: Path, contents: Mapping[str, bytes], packages: list[dict[str, st
     import zstandard
 
     dist.mkdir(parents=True, exist_ok=True)
+    for old in dist.glob("*.zst"):
+        old.unlink()
+    (dist / licences.FILE).write_text(licence_texts, encoding="utf-8")
     compressor = zstandard.ZstdCompressor(level=19, write_checksum=False)
     artefacts = {}
     for name, content in sorted(contents.items()):
@@ -69,7 +77,7 @@ def write(dist: Path, contents: Mapping[str, bytes], packages: list[dict[str, st
         "quickjs": sources.QUICKJS.version,
         "tools": PINNED_TOOLS,
         "sources": sources.expected_hashes(),
-        "licences": {source.directory: source.licence for source in sources.ALL},
+        "licences": licences.spdx(),
         "artefacts": artefacts,
         "packages": packages,
     }

@@ -272,7 +272,7 @@ def _initialise(module_bytes: bytes, init: str, root: Path | None) -> tuple[byte
                 raise SnapshotError(f"the module exports no function {init}")
     except (wasmtime.Trap, wasmtime.WasmtimeError, wasmtime.ExitTrap) as error:
         raise SnapshotError(f"{init} failed: {error}") from error
-    memory = exports["memory"]
+    memory = exports.get("memory")
     if not isinstance(memory, wasmtime.Memory):
         raise SnapshotError("the module exports no memory")
     image = ctypes.string_at(

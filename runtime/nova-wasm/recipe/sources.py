@@ -27,44 +27,14 @@ class Source:
     directory: str
     """Top folder inside the archive."""
     version: str
-    licence: str
-    """SPDX expression."""
-    licence_files: tuple[str, ...]
 
 
-PYTHON = Source(
-    "python3.13",
-    "python3.13_3.13.5.orig.tar.xz",
-    "Python-3.13.5",
-    "3.13.5",
-    "PSF-2.0",
-    ("LICENSE",),
-)
-QUICKJS = Source(
-    "quickjs",
-    "quickjs_2025.04.26.orig.tar.xz",
-    "quickjs-2025.04.26",
-    "2025-04-26",
-    "MIT",
-    ("LICENSE",),
-)
-SQLITE = Source(
-    "sqlite3",
-    "sqlite3_3.46.1.orig.tar.xz",
-    "sqlite3-3.46.1",
-    "3.46.1",
-    "blessing",
-    ("LICENSE.md",),
-)
-ZLIB = Source(
-    "zlib", "zlib_1.3.dfsg+really1.3.1.orig.tar.gz", "zlib-1.3.1", "1.3.1", "Zlib", ("LICENSE",)
-)
-BZIP2 = Source(
-    "bzip2", "bzip2_1.0.8.orig.tar.gz", "bzip2-1.0.8", "1.0.8", "bzip2-1.0.6", ("LICENSE",)
-)
-XZ = Source(
-    "xz-utils", "xz-utils_5.8.1.orig.tar.xz", "xz-5.8.1", "5.8.1", "0BSD", ("COPYING.0BSD",)
-)
+PYTHON = Source("python3.13", "python3.13_3.13.5.orig.tar.xz", "Python-3.13.5", "3.13.5")
+QUICKJS = Source("quickjs", "quickjs_2025.04.26.orig.tar.xz", "quickjs-2025.04.26", "2025-04-26")
+SQLITE = Source("sqlite3", "sqlite3_3.46.1.orig.tar.xz", "sqlite3-3.46.1", "3.46.1")
+ZLIB = Source("zlib", "zlib_1.3.dfsg+really1.3.1.orig.tar.gz", "zlib-1.3.1", "1.3.1")
+BZIP2 = Source("bzip2", "bzip2_1.0.8.orig.tar.gz", "bzip2-1.0.8", "1.0.8")
+XZ = Source("xz-utils", "xz-utils_5.8.1.orig.tar.xz", "xz-5.8.1", "5.8.1")
 ALL = (PYTHON, QUICKJS, SQLITE, ZLIB, BZIP2, XZ)
 
 

@@ -153,8 +153,13 @@ class Toolchain:
         ]
 
     def compile(self, source: Path, output: Path, options: Iterable[str] = ()) -> Path:
+        """Relative names for what is ours: LLVM's profile names functions after files."""
         output.parent.mkdir(parents=True, exist_ok=True)
-        self.run([*self.compile_command(options), "-c", source, "-o", output])
+        ours = source.is_relative_to(GUEST_DIRECTORY)
+        name = source.relative_to(GUEST_DIRECTORY) if ours else source
+        self.run(
+            [*self.compile_command(options), "-c", name, "-o", output], directory=GUEST_DIRECTORY
+        )
         return output
 
     def compile_once(self, source: Path, output: Path, options: Iterable[str]) -> Path:
@@ -234,10 +239,10 @@ class Toolchain:
         probe.mkdir(exist_ok=True)
         source = probe / "probe.c"
         source.write_text("int probe(void) { return 0; }\n")
+        emulation = [f"-lwasi-emulated-{name}" for name in EMULATION]
+        options = [*LINK_OPTIONS, "-mexec-model=reactor", *emulation]
         output = self.run(
-            [self.zig, "cc", *LINK_OPTIONS, "-mexec-model=reactor"]
-            + [f"-lwasi-emulated-{name}" for name in EMULATION]
-            + ["-o", probe / "probe.wasm", source],
+            [self.zig, "cc", *options, "-o", probe / "probe.wasm", source],
             environment={"ZIG_VERBOSE_LINK": "1"},
         )
         command = next(line for line in output.splitlines() if line.startswith("wasm-ld "))
