@@ -76,24 +76,32 @@ class Consent:
             return True
         self._before_asking()
         self.asked = True
-        place = escape_line(self._place)
         sensitive = [change for change in possible if change.path in named]
-        allowed: set[str] = set()
-        with _interrupt_means_no():
-            if plain:
-                _show(f"The program wants to change {place}", plain)
-                if _answer_is_yes("to write these changes"):
-                    allowed.update(change.path for change in plain)
-            if sensitive:
-                _show(
-                    f"It also wants to change what other programs run or obey in {place}",
-                    sensitive,
-                    [n for n in plan.needs_naming if n.path not in impossible],
-                )
-                if _answer_is_yes("to write these as well"):
-                    allowed.update(change.path for change in sensitive)
-        self.wanted = frozenset(allowed)
-        return allowed
+        reasons = [note for note in plan.needs_naming if note.path not in impossible]
+        with _interrupt_raises():
+            try:
+                self.wanted = frozenset(self._ask(plain, sensitive, reasons))
+            except KeyboardInterrupt:  # Ctrl-C at any moment of the asking is no to all of it
+                sys.stderr.write("\n")
+        return self.wanted
+
+    def _ask(
+        self,
+        plain: Sequence[FileChange],
+        sensitive: Sequence[FileChange],
+        reasons: Sequence[PathNote],
+    ) -> Iterator[str]:
+        place = escape_line(self._place)
+        if plain:
+            _show(f"The program wants to change {place}", plain)
+            if _answer_is_yes("to write these changes"):
+                yield from (change.path for change in plain)
+        if sensitive:
+            also = "also " if plain else ""
+            title = f"The program {also}wants to change what other programs run or obey in {place}"
+            _show(title, sensitive, reasons)
+            if _answer_is_yes("to write these" + (" as well" if plain else "")):
+                yield from (change.path for change in sensitive)
 
 
 def _show(title: str, changes: Sequence[FileChange], reasons: Sequence[PathNote] = ()) -> None:
@@ -119,15 +127,15 @@ def _answer_is_yes(purpose: str) -> bool:
     sys.stderr.flush()
     try:
         answer = sys.stdin.readline()
-    except (KeyboardInterrupt, UnicodeDecodeError):
+    except UnicodeDecodeError:
         answer = ""
-    if not answer.endswith("\n"):  # Ctrl-D or Ctrl-C: our next words begin on a new line
+    if not answer.endswith("\n"):  # Ctrl-D: our next words begin on a new line
         sys.stderr.write("\n")
     return answer.strip() == ALLOW
 
 
 @contextmanager
-def _interrupt_means_no() -> Iterator[None]:
+def _interrupt_raises() -> Iterator[None]:
     """Let Ctrl-C end the wait for an answer, where it otherwise asks the run to stop."""
     if threading.current_thread() is not threading.main_thread():
         yield

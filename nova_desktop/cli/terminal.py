@@ -79,38 +79,54 @@ class Style:
 class ProgressLine:
     """One line on stderr that says what takes so long; gone when there is something better.
 
-    Nothing is shown in the first half second, nor when stderr is not a terminal.
+    Nothing is shown in the first half second, nor when stderr is not a terminal. A thread
+    paints it, since what takes long may report only once, when it begins. Thread-safe.
     """
 
     SHOWN_AFTER_S = 0.5
-    EVERY_S = 0.1
+    EVERY_S = 0.2
 
     def __init__(self) -> None:
         self._enabled = is_terminal(sys.stderr)
         self._lock = threading.Lock()
-        self._started = time.monotonic()
-        self._last = 0.0
+        self._text = ""
+        self._over: threading.Event | None = None
+        """Ends the painting thread; None while there is none."""
         self._visible = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self._enabled:
             return
-        now = time.monotonic()
-        if now - self._started < self.SHOWN_AFTER_S or now - self._last < self.EVERY_S:
-            return
-        amount = f" {done:,} of {total:,}" if total else f" {done:,}" if done else ""
+        amount = f" {done:,} of {total:,}" if total > 1 else f" {done:,}" if done else ""
         with self._lock:
-            self._last = now
-            self._visible = True
-            sys.stderr.write(f"\r\x1b[K{escape_line(what)}{amount} …")
-            sys.stderr.flush()
+            self._text = f"{escape_line(what)}{amount}"
+            if self._over is None:
+                self._over = threading.Event()
+                threading.Thread(target=self._paint, args=(self._over,), daemon=True).start()
 
     def clear(self) -> None:
+        """Take the line away. It comes back if there is progress again."""
         with self._lock:
+            if self._over is None:
+                return
+            self._over.set()
+            self._over = None
             if self._visible:
                 self._visible = False
                 sys.stderr.write("\r\x1b[K")
                 sys.stderr.flush()
+
+    def _paint(self, over: threading.Event) -> None:
+        started = time.monotonic()
+        pause = self.SHOWN_AFTER_S
+        while not over.wait(pause):
+            pause = self.EVERY_S
+            with self._lock:
+                if not over.is_set():
+                    self._visible = True
+                    elapsed = f"{time.monotonic() - started:.0f} s"
+                    sys.stderr.write(f"\r\x1b[K{self._text} … {elapsed}")
+                    sys.stderr.flush()
 
 
 class LiveOutput:

@@ -75,6 +75,26 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(tmp_path: Path) -> None:
     assert b"Exception ignored" not in errors
 
 
+def test_ctrl_c_ends_a_program_that_never_ends(tmp_path: Path) -> None:
+    pytest.importorskip("pty", reason="only on systems with pseudo-terminals")
+    from tests.cli.pseudo_terminal import Terminal
+
+    program = tmp_path / "endless.py"
+    program.write_text("print('started', flush=True)\nwhile True:\n    pass\n")
+    terminal = Terminal("nova_desktop", "run", str(program), "--timeout", "60")
+    try:
+        terminal.read_until("started", seconds=60)
+        pressed = time.monotonic()
+        terminal.type("\x03")
+        seen = terminal.finish()
+    finally:
+        terminal.close()
+    assert time.monotonic() - pressed < 10
+    assert "stopped by you" in seen
+    assert "Traceback" not in seen
+    assert terminal.exit_code == 130
+
+
 def test_output_before_a_timeout_is_shown(nova: Nova) -> None:
     source = b"print('partial', flush=True)\nimport time\ntime.sleep(30)"
     started = time.monotonic()

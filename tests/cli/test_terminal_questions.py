@@ -5,71 +5,18 @@ Each test is ``nova`` in a pseudo-terminal over an engine that plays one scenari
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import select
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-pty = pytest.importorskip("pty", reason="only on systems with pseudo-terminals")
+pytest.importorskip("pty", reason="only on systems with pseudo-terminals")
+
+from tests.cli.pseudo_terminal import Terminal
 
 security = pytest.mark.security
-
-ROOT = Path(__file__).parents[2]
-
-
-class Terminal:
-    """A child in a terminal of its own."""
-
-    def __init__(self, scenario: str, *arguments: str) -> None:
-        self.pid, self.master = pty.fork()
-        if self.pid == 0:
-            os.chdir(ROOT)
-            os.environ["NO_COLOR"] = "1"
-            command = [sys.executable, "-m", "tests.cli.fake_engine", scenario, *arguments]
-            os.execv(sys.executable, command)
-        self.seen = ""
-        self.exit_code: int | None = None
-
-    def read_until(self, text: str, seconds: float = 20.0) -> str:
-        end = time.monotonic() + seconds
-        while text not in self.seen:
-            left = end - time.monotonic()
-            assert left > 0, f"waited for {text!r}, saw {self.seen!r}"
-            assert self._read(left), f"ended before {text!r}, saw {self.seen!r}"
-        return self.seen
-
-    def type(self, text: str) -> None:
-        os.write(self.master, text.encode())
-
-    def finish(self) -> str:
-        while self._read(20):
-            pass
-        _, status = os.waitpid(self.pid, 0)
-        self.exit_code = os.waitstatus_to_exitcode(status)
-        return self.seen
-
-    def close(self) -> None:
-        os.close(self.master)
-        if self.exit_code is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-
-    def _read(self, seconds: float) -> bool:
-        ready, _, _ = select.select([self.master], [], [], seconds)
-        try:
-            data = os.read(self.master, 65536) if ready else b""
-        except OSError:  # EIO: the child closed its side
-            return False
-        self.seen += data.decode("utf-8", "replace").replace("\r\n", "\n")
-        return bool(data)
 
 
 Start = Callable[..., Terminal]
@@ -83,7 +30,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     def run(scenario: str, *arguments: str) -> Terminal:
         work = ("run", str(program), "--work", str(tmp_path), *arguments)
-        started.append(Terminal(scenario, *work))
+        started.append(Terminal("tests.cli.fake_engine", scenario, *work))
         return started[-1]
 
     yield run
