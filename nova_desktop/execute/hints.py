@@ -132,7 +132,8 @@ _HOST_PATH = re.compile(
     re.VERBOSE,
 )
 
-_MISSING_FILE_TYPES = frozenset({"FileNotFoundError", "NotADirectoryError", "PermissionError"})
+_MISSING_FILE_TYPES = frozenset({"FileNotFoundError", "NotADirectoryError"})
+_ABSENT_OS_FUNCTION = re.compile(r"module '(?:os|posix)' has no attribute '(\w{1,40})'")
 
 
 def find_hint(
@@ -168,6 +169,11 @@ def _python_hint(request: ExecutionRequest, report: GuestReport) -> str:
         return (
             "No standard input is connected, so input() has nothing to read; pass the values as"
             " arguments or in a file."
+        )
+    if absent := _ABSENT_OS_FUNCTION.search(report.message):
+        return (
+            f"os.{absent[1]} does not exist in the WASM runtime: there are no other processes,"
+            " users or devices here."
         )
     return ""
 
@@ -225,17 +231,18 @@ def _left_out_hint(report: GuestReport, left_out: Sequence[PathNote]) -> str:
 
 
 def _path_hint(request: ExecutionRequest, report: GuestReport) -> str:
-    found = _HOST_PATH.search(report.path)
-    if found is None and not report.path:
-        missing = report.type in _MISSING_FILE_TYPES or "ENOENT" in report.message
-        found = _HOST_PATH.search(report.message) if missing else None
-    if found is not None:
+    if "Read-only file system" in report.message or "EROFS" in report.message:
+        return "Only /work, where the program sees your folder, and /tmp can be written."
+    missing = report.type in _MISSING_FILE_TYPES or "ENOENT" in report.message
+    # SQLite does not say which file.
+    if not missing and "unable to open database file" not in report.message:
+        return ""
+    if not missing or _HOST_PATH.search(report.path or report.message):
         return (
             "The program sees your folder as /work; other paths of this computer do not exist"
             " inside the sandbox."
         )
-    missing = report.type in _MISSING_FILE_TYPES or "ENOENT" in report.message
-    if missing and request.workspace is None and not request.files:
+    if report.path and request.workspace is None and not request.files:
         return "No folder was given to the program; name one with --work to let it read files."
     return ""
 

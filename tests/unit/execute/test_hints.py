@@ -87,6 +87,42 @@ def test_other_missing_files_are_the_programs_own(path: str) -> None:
     assert find_hint(WITH_FOLDER, report) == ""
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        GuestReport(type="PermissionError", message="os.system is not available"),
+        GuestReport(type="PermissionError", message="not permitted", path="/etc/passwd"),
+    ],
+)
+def test_a_refusal_is_not_explained_as_a_missing_file(report: GuestReport) -> None:
+    assert find_hint(PYTHON, report) == ""
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        GuestReport("OSError", "[Errno 69] Read-only file system: '/usr/x'", "", "/usr/x"),
+        GuestReport("Error", "EROFS: read-only file system, open '/usr/x'", "", "/usr/x"),
+    ],
+)
+def test_a_place_that_cannot_be_written_names_those_that_can(report: GuestReport) -> None:
+    for request in (PYTHON, JAVASCRIPT):
+        assert "/work" in find_hint(request, report)
+        assert "/tmp" in find_hint(request, report)
+
+
+def test_sqlite_does_not_say_which_file_is_missing() -> None:
+    report = GuestReport(type="OperationalError", message="unable to open database file")
+    assert "/work" in find_hint(PYTHON, report)
+
+
+def test_functions_of_os_that_a_sandbox_cannot_have() -> None:
+    report = GuestReport(type="AttributeError", message="module 'os' has no attribute 'fork'")
+    assert "os.fork" in find_hint(PYTHON, report)
+    other = GuestReport(type="AttributeError", message="module 'json' has no attribute 'fork'")
+    assert find_hint(PYTHON, other) == ""
+
+
 def test_a_missing_file_without_any_folder_names_the_option() -> None:
     assert "--work" in find_hint(PYTHON, GuestReport(type="FileNotFoundError", path="data.csv"))
 
