@@ -19,7 +19,7 @@ from __future__ import annotations
 import errno
 import hashlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -101,9 +101,12 @@ class _Applier:
         usual = [item for item in todo if not _is_under(item.change.path, retyped)]
         late = [item for item in todo if _is_under(item.change.path, retyped)]
         try:
-            if error := self._prepare(usual):
-                return Applied((), tuple(self._sorted_notes()), error)
-            self._flush()
+            try:
+                self._prepare(usual)
+                self._flush()
+            except OSError as error:
+                reason = self._undo_preparation(error, todo)
+                return Applied((), tuple(self._sorted_notes()), reason)
             self._commit()
             self._delete(usual)
             self._write_one_by_one(late)
@@ -138,16 +141,15 @@ class _Applier:
 
     # Step 1
 
-    def _prepare(self, todo: list[Planned]) -> ErrorInfo | None:
+    def _prepare(self, todo: list[Planned]) -> None:
+        """Raises:
+        OSError: there is no room.
+        """
         new = [item for item in todo if item.change.kind is not ChangeKind.DELETED]
         for count, item in enumerate(new):
             self._report("Writing files", count, len(new))
-            try:
-                with self._each(item, pass_no_room=True):
-                    self._prepare_one(item, flush=len(new) <= MAX_SINGLE_FLUSHES)
-            except OSError as error:
-                return self._no_room(error, todo)
-        return None
+            with self._each(item, pass_no_room=True):
+                self._prepare_one(item, flush=len(new) <= MAX_SINGLE_FLUSHES)
 
     def _prepare_one(self, item: Planned, *, flush: bool) -> None:
         folder, name = _split(item.change.path)
@@ -181,17 +183,26 @@ class _Applier:
         self._made.append((*folder, name))
         self.written.append("/".join((*folder, name)))
 
-    def _no_room(self, error: OSError, todo: list[Planned]) -> ErrorInfo:
+    def _undo_preparation(self, error: OSError, todo: list[Planned]) -> ErrorInfo:
+        """Nothing of the owner's has changed yet; take back what is ours and say so."""
         self._discard_prepared()
         for path in reversed(self._made):
-            parent = self._open(path[:-1])
-            parent.remove_folder(path[-1])
+            # Another program may have put something into it: then the folder is that one's.
+            with suppress(OSError):
+                self._open(path[:-1]).remove_folder(path[-1])
         self.written.clear()
+        code, reason = _explained(error)
         for item in todo:
-            self._withhold(item.change.path, "apply.no_room", "there is no room for all changes")
+            self._withhold(item.change.path, code, reason)
+        if code != "apply.no_room":
+            return ErrorInfo(
+                code,
+                f"Nothing was written: {reason}. Your files are as they were.",
+                "Check the disk, then run it again.",
+            )
         needed = sum(item.change.size for item in todo)
         return ErrorInfo(
-            "apply.no_room",
+            code,
             f"Nothing was written: the disk has no room for the {needed:,} bytes of this plan"
             f" ({error.strerror}). Your files are as they were.",
             "Free some room and run it again, or choose fewer files.",
@@ -366,7 +377,7 @@ class _Applier:
 
 def _explained(error: OSError) -> tuple[str, str]:
     if error.errno in _NO_ROOM:
-        return "apply.no_room", "the disk has no room for it"
+        return "apply.no_room", "the disk has no room"
     if error.errno in _NO_PERMISSION:
         return "apply.no_permission", "you have no permission to write there"
     if error.errno == errno.ENOTEMPTY:

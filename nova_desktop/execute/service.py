@@ -94,7 +94,9 @@ class ExecutionService:
         request = validated(request)
         settings = RuntimeSettings.from_environment(self._environment)
         name = choose_runtime(request, settings, owner_typed_runtime=owner_typed_runtime)
-        request = dataclasses.replace(request, limits=request.limits.narrowed_by(OWNER_LIMITS))
+        limits = request.limits.narrowed_by(OWNER_LIMITS)
+        if limits != request.limits:
+            request = dataclasses.replace(request, limits=limits)
         runtime = self._runtime(name)
         run = _Run(request, name, runtime, cancellation or Cancellation(), on_progress)
         with ExitStack() as stack:
@@ -201,7 +203,7 @@ class _Run:
             "TMPDIR": "/tmp",  # noqa: S108 - the guest's own, in memory
             "LANG": "C.UTF-8",
             "TZ": request.timezone,
-            **request.environment,
+            **build_guest_env(request.environment),
         }
         return GuestProgram(
             language=request.language,
@@ -209,7 +211,7 @@ class _Run:
             source_name=request.source_name,
             entry=None if request.entry is None else f"{WORK}/{request.entry}",
             arguments=tuple(request.arguments),
-            environment=build_guest_env(environment),
+            environment=environment,
             stdin=request.stdin,
             timezone=request.timezone,
         )

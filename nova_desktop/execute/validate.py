@@ -37,9 +37,9 @@ def validated(request: ExecutionRequest) -> ExecutionRequest:
         InvalidRequest: see ``CHECKS``.
         Refused: a variable is shaped like a credential.
     """
-    request = dataclasses.replace(
-        request, language=_language(request.language), runtime=_runtime(request.runtime)
-    )
+    language, runtime = _language(request.language), _runtime(request.runtime)
+    if language is not request.language or runtime is not request.runtime:
+        request = dataclasses.replace(request, language=language, runtime=runtime)
     for check in CHECKS:
         check(request)
     return request

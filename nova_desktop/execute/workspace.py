@@ -237,6 +237,13 @@ class _Stager:
                 self._count(root, ())
             except PermissionError:
                 raise _unreadable(printable(str(self._workspace.path))) from None
+            except OSError as error:
+                shown = printable(str(self._workspace.path))
+                raise WorkspaceError(
+                    "workspace.unusable",
+                    f"{shown} cannot be read: {_system_reason(error)}.",
+                    "Check the disk that it lies on, or name another folder.",
+                ) from error
         else:
             state = root.state(only)
             if state is None:

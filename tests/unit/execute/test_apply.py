@@ -527,6 +527,33 @@ def test_a_full_disk_writes_nothing_loses_nothing_and_says_so() -> None:
     assert printed[2] == "b'o'"
 
 
+def test_a_disk_that_fails_while_flushing_changes_nothing(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "edit").write_bytes(b"old")
+    (work / "file").write_bytes(b"becomes a folder")
+
+    def guest(copy: Path) -> None:
+        for number in range(MAX_SINGLE_FLUSHES + 1):
+            (copy / f"{number}").write_bytes(b"x")
+        (copy / "edit").write_bytes(b"new")
+        (copy / "sub").mkdir()
+        (copy / "file").unlink()
+        (copy / "file").mkdir()
+
+    def broken(directory: Directory) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Directory, "flush_file_system", broken)
+    before = _tree(work)
+    applied = _run(work, guest)
+    assert applied.error is not None
+    assert (applied.error.code, bool(applied.error.remedy)) == ("apply.failed", True)
+    assert applied.written == ()
+    assert "file" in _codes(applied)
+    assert _tree(work) == before
+
+
 def test_control_a_plain_write_on_a_full_disk_loses_the_old_content() -> None:
     script = _FULL_DISK + textwrap.dedent("""
         (work / "filler").write_bytes(b"f" * 1000 * 1000)

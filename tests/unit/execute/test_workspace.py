@@ -205,6 +205,16 @@ def test_a_missing_workspace(work: Path, name: str) -> None:
     assert _error(work / name).code in {"workspace.not_found", "workspace.unusable"}
 
 
+def test_a_disk_that_fails_is_an_error(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(directory: Directory) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Directory, "scan", broken)
+    error = _error(work)
+    assert error.code == "workspace.unusable"
+    assert "Input/output error" in error.message
+
+
 def test_a_circle_of_links_is_an_error(work: Path) -> None:
     (work / "a").symlink_to("b")
     (work / "b").symlink_to("a")
