@@ -98,9 +98,9 @@ class HostWorkspace:
         """Open what the owner named; links on the way there are the owner's own.
 
         Raises:
-            WorkspaceError: it is missing, unreadable, or neither a folder nor a file.
+            WorkspaceError: it is missing, unreadable, neither a folder nor a file, or this system
+                is not supported yet.
             Refused: it is a folder that is never given.
-            RuntimeUnavailable: this system is not supported yet.
         """
         shown = printable(os.fspath(path))
         try:

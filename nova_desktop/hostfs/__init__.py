@@ -20,7 +20,7 @@ from nova_desktop.hostfs.state import (
     StillChanging,
     TooLarge,
 )
-from nova_desktop.model import RuntimeUnavailable
+from nova_desktop.model import WorkspaceError
 
 if TYPE_CHECKING:
     from nova_desktop.hostfs.posix import Directory
@@ -46,10 +46,10 @@ def open_directory(path: str | os.PathLike[str]) -> Directory:
 
     Raises:
         OSError: it does not exist, is not a folder, or may not be read.
-        RuntimeUnavailable: this system's race-free calls are not supported yet.
+        WorkspaceError: this system's race-free calls are not supported yet.
     """
     if os.name != "posix":
-        raise RuntimeUnavailable(
+        raise WorkspaceError(
             "workspace.unsupported_system",
             "Working on a real folder is not supported on this system yet.",
             "Run the program without --work, or use Nova inside WSL.",

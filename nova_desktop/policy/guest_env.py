@@ -38,7 +38,6 @@ _CREDENTIAL_WORDS = frozenset(
         "session",
         "sessionid",
         "token",
-        "tokens",
     ]
 )
 """A name is refused when one of its words (split at ``_`` and at camel-case humps) is here."""

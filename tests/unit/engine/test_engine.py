@@ -45,6 +45,30 @@ def test_opening_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_everything_can_be_imported_where_posix_calls_do_not_exist() -> None:
+    code = (
+        "import os, signal, subprocess, sys, tempfile\n"
+        "for name in ('O_NOFOLLOW', 'O_DIRECTORY', 'O_CLOEXEC', 'O_NONBLOCK', 'O_NOCTTY',\n"
+        "             'killpg', 'waitid', 'geteuid', 'getuid', 'fchown', 'listxattr', 'setsid'):\n"
+        "    delattr(os, name)\n"
+        "del signal.SIGKILL\n"
+        "sys.modules['pwd'] = sys.modules['fcntl'] = None\n"
+        "import nova_desktop.engine.assemble, nova_desktop.execute.apply\n"
+        "import nova_desktop.execute.workspace, nova_desktop.sandbox.unconfined\n"
+        "import nova_desktop.sandbox.wasm\n"
+        "print('imported')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "imported\n", done.stderr
+
+
 @pytest.mark.security
 def test_the_engines_own_folders_are_never_a_workspace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -54,7 +54,18 @@ def test_names_shaped_like_credentials_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["HOME", "PWD", "TZ", "LANG", "KEY_REPEAT", "KEYBOARD", "MONKEY", "AUTHOR", "TOKENIZER_X1"],
+    [
+        "HOME",
+        "PWD",
+        "TZ",
+        "LANG",
+        "KEY_REPEAT",
+        "KEYBOARD",
+        "MONKEY",
+        "AUTHOR",
+        "TOKENIZER_X1",
+        "MAX_TOKENS",
+    ],
 )
 def test_harmless_names_pass(name: str) -> None:
     assert not is_credential_shaped(name)
