@@ -193,6 +193,15 @@ def test_writing_to_descriptor_one_keeps_the_order_with_the_console(javascript: 
     assert ran.stdout == "a\nb\nc\nd\n"
 
 
+def test_the_standard_streams_have_names(javascript: Programs) -> None:
+    ran = javascript(
+        "const fs = require('fs'); fs.writeFileSync('/dev/stdout', fs.readFileSync('/dev/stdin'));"
+        "fs.appendFileSync('/dev/stderr', 'e')",
+        stdin=b"given",
+    )
+    assert (ran.stdout, ran.stderr, ran.files) == ("given", "e", {})
+
+
 def test_a_link_is_refused_and_recorded(javascript: Programs) -> None:
     ran = javascript(
         """

@@ -69,6 +69,22 @@ def test_scripts_and_json_can_be_imported(javascript: Programs) -> None:
     assert ran.stdout == "true /work/common.js [ 1 ] 42\n"
 
 
+def test_import_attributes_are_accepted(javascript: Programs) -> None:
+    ran = javascript(
+        """
+        import data from './data.json' with { type: 'json' }
+        import './lib/math.js' with { 'a': 'b', }
+        export { where } from './lib/index.js' with {}
+        const again = await import('./data.json', { with: { type: 'json' } })
+        console.log(data.answer, again.default === data)
+        """,
+        files=FILES,
+        check=True,
+    )
+    assert ran.stdout == "42 true\n"
+    assert "SyntaxError" in javascript("import './lib/math.js' with { type: json }").stderr
+
+
 def test_require_of_scripts_json_and_built_in_modules(javascript: Programs) -> None:
     ran = javascript(
         """

@@ -59,6 +59,20 @@ def test_timers_pass_arguments_and_may_be_cleared_by_number(javascript: Programs
     assert printed == "x y\n"
 
 
+def test_a_timer_that_sets_itself_again_does_not_starve_immediates(
+    javascript: Programs,
+) -> None:
+    ran = javascript(
+        """
+        let n = 0
+        setTimeout(function again() { if (++n < 1000) setTimeout(again) })
+        setImmediate(() => console.log(n < 10))
+        """,
+        check=True,
+    )
+    assert ran.stdout == "true\n"
+
+
 def test_an_unreferenced_timer_does_not_keep_the_program(javascript: Programs) -> None:
     started = time.monotonic()
     assert javascript("setTimeout(() => console.log('no'), 60000).unref()", check=True).stdout == ""
@@ -284,8 +298,14 @@ def test_a_top_level_await_that_never_ends_is_told(javascript: Programs) -> None
 
 
 def test_the_time_zone_of_the_request_is_that_of_dates(javascript: Programs) -> None:
-    program = "const d = new Date(2024, 6, 1); console.log(d.getTimezoneOffset(), d.toISOString())"
-    assert javascript(program, check=True).stdout == "0 2024-07-01T00:00:00.000Z\n"
+    program = (
+        "const d = new Date(2024, 6, 1), w = new Date(2024, 0, 1);"
+        "console.log(d.getTimezoneOffset(), w.getTimezoneOffset(), d.toISOString())"
+    )
+    utc = javascript(program, check=True)
+    assert utc.stdout == "0 0 2024-07-01T00:00:00.000Z\n"
+    berlin = javascript(program, timezone="Europe/Berlin", check=True)
+    assert berlin.stdout == "-120 -60 2024-06-30T22:00:00.000Z\n"
 
 
 def test_es2023_is_there(javascript: Programs) -> None:

@@ -152,6 +152,9 @@ static bool run_event_loop(JSValueConst main_promise)
     }
 }
 
+/* sysexits.h, EX_SOFTWARE: the host sent something else than ../README.md says. */
+#define EXIT_BAD_REQUEST 70
+
 /* Node's exit code for a module whose top-level await never ends. */
 #define EXIT_UNSETTLED 13
 
@@ -216,21 +219,25 @@ NOVA_EXPORT(nova_run) int32_t nova_run(const char *request, uint32_t length)
 {
     uint32_t header_bytes;
     JS_UpdateStackTop(runtime);
+    if (length < 4)
+        return EXIT_BAD_REQUEST;
     memcpy(&header_bytes, request, 4);
+    if (header_bytes > length - 4)
+        return EXIT_BAD_REQUEST;
     char *header_text = malloc(header_bytes + 1); /* the parser wants a NUL after it */
     if (!header_text)
-        return 70;
+        return EXIT_BAD_REQUEST;
     memcpy(header_text, request + 4, header_bytes);
     header_text[header_bytes] = 0;
     JSValue header = JS_ParseJSON(context, header_text, header_bytes, "<request>");
     const char *body = request + 4 + header_bytes;
     size_t source_bytes = header_number(header, "source_bytes"), tzif_bytes = header_number(header, "tzif_bytes");
     if (JS_IsException(header) || 4 + header_bytes + source_bytes + tzif_bytes != length)
-        return 70;
+        return EXIT_BAD_REQUEST;
     nova_set_timezone((const uint8_t *)body + source_bytes, tzif_bytes);
     JSValue started = call_hook(hooks.begin, 1, (JSValueConst *)&header);
     if (JS_IsException(started))
-        return 70;
+        return EXIT_BAD_REQUEST;
 
     JSValue entry = JS_GetPropertyStr(context, header, "entry");
     bool has_entry = JS_IsString(entry);

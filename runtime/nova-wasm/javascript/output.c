@@ -5,7 +5,6 @@
  * few thousand jumps: so a program that prints and then computes is seen, and what it printed
  * is kept when its time runs out.
  */
-#include "nova.h"
 #include "nova_js.h"
 
 #include <string.h>
@@ -37,7 +36,7 @@ static void write_fully(int fd, const char *bytes, size_t length)
 void output_flush(void)
 {
     size_t length = used;
-    used = 0; /* first: a trap inside the write must not repeat the bytes in nova_flush */
+    used = 0;
     if (length > 0)
         write_fully(buffered_fd, buffer, length);
 }
@@ -57,10 +56,4 @@ void output_write(int fd, const char *bytes, size_t length)
         unbuffered_writes--;
         output_flush();
     }
-}
-
-/* For the host, after a trap: what was printed before the deadline is not lost. */
-NOVA_EXPORT(nova_flush) void nova_flush(void)
-{
-    output_flush();
 }

@@ -36,12 +36,17 @@ function invalidArgument(name, expected) {
   return error;
 }
 
-/** The absolute path that a string, Buffer or file: URL names; `given` is kept for messages. */
+const STREAMS = { __proto__: null, "/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2 };
+
+/** The absolute path that a string, Buffer or file: URL names, or a standard stream's descriptor. */
 function pathOf(value, name = "path") {
   if (value instanceof URL) value = fileURLToPath(value);
   else if (value instanceof Uint8Array) value = decode(value);
   if (typeof value !== "string") throw invalidArgument(name, "a string, a Buffer or a URL");
-  if (value === "/dev/stdin") return 0;
+  return STREAMS[value] ?? absolute(value);
+}
+
+function absolute(value) {
   return StringStartsWith(value, "/") ? value : `${getCwd()}/${value}`;
 }
 
@@ -91,8 +96,9 @@ function writeAll(fd, data) {
 
 export function writeFileSync(file, data, options) {
   const content = dataOf(data, options);
-  if (typeof file === "number") {
-    writeAll(file, content);
+  const target = typeof file === "number" ? file : pathOf(file);
+  if (typeof target === "number") {
+    writeAll(target, content);
     return;
   }
   const fd = openSync(file, options?.flag ?? "w", options?.mode);
@@ -121,7 +127,8 @@ export function copyFileSync(from, to, mode = 0) {
 // ---- descriptors ---------------------------------------------------------------------------
 
 export function openSync(file, flags = "r", mode = 0o666) {
-  return check(native.open(pathOf(file), flagsOf(flags), mode), "open", file);
+  const target = pathOf(file);
+  return typeof target === "number" ? target : check(native.open(target, flagsOf(flags), mode), "open", file);
 }
 
 export function closeSync(fd) {

@@ -7,6 +7,8 @@ import {
 
 const { now } = native;
 const LONGEST_MS = 2 ** 31 - 1;
+// After the present round, and before anything that waits.
+const NEXT_ROUND_MS = 1e-3;
 
 let nextId = 1;
 const byId = new Map();
@@ -68,9 +70,9 @@ class Timeout {
 
   schedule() {
     this.order = order++;
-    // 0 and 1 ms mean "in the next round", without a sleep.
-    this.due = this.delay <= 1 ? MathMax(roundTime, 0) : now() + this.delay;
-    if (this.delay <= 1 && this.repeats) this.due = now() + 1;
+    // 0 and 1 ms mean "in the next round of the loop", which needs no clock.
+    if (this.delay > 1 || this.repeats) this.due = now() + this.delay;
+    else this.due = MathMax(roundTime, 0) + NEXT_ROUND_MS;
     insert(this);
   }
 
