@@ -5,9 +5,10 @@ In this order, because each step may fail and what came before must then be harm
 1. new folders are made, and every new content is written whole to a temporary file beside its
    place; so room and permission are known before anything of the owner's changes;
 2. the contents are brought to the disk;
-3. each temporary file takes its place in one step, after a last look that the owner's file is
-   still the one that was staged;
-4. what the guest deleted is deleted, files before their folders;
+3. each temporary file changes places with the owner's in one step, after a last look that this
+   is still the one that was staged; what comes out is looked at as well, and put back if
+   another program changed it in the last moment;
+4. what the guest deleted is set aside, looked at and deleted, files before their folders;
 5. a file that becomes a folder, or the reverse, comes last: it cannot be one step.
 
 No room in step 1 undoes step 1 and writes nothing. A problem with one file is that file's
@@ -236,11 +237,21 @@ class _Applier:
         if item.before is None:
             parent.create_from(prepared.temporary, prepared.name)
         else:
-            # What is written between this look and the next call is lost; POSIX has no
-            # "rename, but only over this file".
-            self._check_unchanged(parent, prepared.name, item.before)
-            parent.replace_from(prepared.temporary, prepared.name)
+            self._replace(parent, prepared)
         self.written.append(item.change.path)
+
+    def _replace(self, parent: Directory, prepared: _Prepared) -> None:
+        temporary, name = prepared.temporary, prepared.name
+        now = self._check_unchanged(parent, name, prepared.item.before)
+        if now is None or not parent.exchange(temporary, name):
+            # Here, what another program writes between the look and this call is lost.
+            parent.replace_from(temporary, name)
+            return
+        replaced = parent.state(temporary)
+        if replaced is None or not replaced.same_data(now):
+            parent.exchange(temporary, name)
+            raise _Withheld("apply.conflict", "another program changed it meanwhile")
+        parent.remove_file(temporary)
 
     # Step 4
 
@@ -266,9 +277,17 @@ class _Applier:
                 raise _Withheld("apply.conflict", f"it became a {state.kind.value} meanwhile")
             parent.remove_folder(name)
         else:
-            self._check_unchanged(parent, name, item.before)
-            parent.remove_file(name)
+            self._remove_file(parent, name, item.before)
         self.written.append(item.change.path)
+
+    def _remove_file(self, parent: Directory, name: str, before: Staged | None) -> None:
+        now = self._check_unchanged(parent, name, before)
+        aside = parent.set_aside(name)
+        there = parent.state(aside)
+        if now is None or there is None or not there.same_data(now):
+            parent.create_from(aside, name)
+            raise _Withheld("apply.conflict", "another program changed it meanwhile")
+        parent.remove_file(aside)
 
     def _set_mode(self, item: Planned) -> None:
         if item.change.path in self.withheld or item.change.mode is None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from types import TracebackType
 
 from nova_desktop.hostfs.names import temporary_name
@@ -231,6 +233,33 @@ class Directory:
         _component(name)
         os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
 
+    def exchange(self, temporary: str, name: str) -> bool:
+        """Let two entries change places in one step; False where that is not possible.
+
+        What was replaced is then still there to be looked at, and can be put back: nothing
+        that another program wrote in the last moment is lost (renameat2(2); Linux 3.15, and
+        not every file system).
+        """
+        _component(temporary)
+        _component(name)
+        libc = _libc()
+        if not hasattr(libc, "renameat2"):
+            return False
+        here = self._descriptor
+        if libc.renameat2(here, os.fsencode(temporary), here, os.fsencode(name), 2) == 0:
+            return True
+        error = ctypes.get_errno()
+        if error in {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}:
+            return False
+        raise OSError(error, os.strerror(error), name)
+
+    def set_aside(self, name: str) -> str:
+        """Give an entry a temporary name of ours, and return it."""
+        aside = temporary_name(os.urandom(8).hex())
+        here = self._descriptor
+        os.rename(_component(name), aside, src_dir_fd=here, dst_dir_fd=here)
+        return aside
+
     def set_permissions(self, name: str, mode: int) -> None:
         """Set the permission bits of a regular file (set-id bits are dropped)."""
         descriptor = os.open(_component(name), _OPEN_FILE, dir_fd=self._descriptor)
@@ -257,12 +286,17 @@ class Directory:
 
         For many files this is one journal commit instead of one each (syncfs(2)).
         """
-        libc = ctypes.CDLL(None, use_errno=True)
+        libc = _libc()
         if not hasattr(libc, "syncfs"):
             os.sync()  # not Linux: everything, everywhere
         elif libc.syncfs(self._descriptor) != 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def _component(name: str) -> str:

@@ -77,6 +77,10 @@ class FileState(NamedTuple):
             and self.ctime_ns == other.ctime_ns
         )
 
+    def same_data(self, other: FileState) -> bool:
+        """As ``same_version``, for a file that was renamed in between (which sets ``ctime``)."""
+        return self._replace(ctime_ns=0).same_version(other._replace(ctime_ns=0))
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -152,6 +152,65 @@ def test_a_file_that_its_owner_changed_meanwhile_is_not_overwritten(work: Path) 
     assert _run(work, _edit).written == ("a",)
 
 
+def _in_the_last_moment(monkeypatch: pytest.MonkeyPatch, method: str, act: Act) -> None:
+    """Let ``act`` happen after the last look at a file and before ``method`` acts on it."""
+    real = getattr(Directory, method)
+    acted: list[object] = []
+
+    def call(directory: Directory, *arguments: str) -> object:
+        if not acted:
+            acted.append(act())
+        return real(directory, *arguments)
+
+    monkeypatch.setattr(Directory, method, call)
+
+
+@pytest.mark.security
+@pytest.mark.parametrize("how", ["written", "replaced", "a link"])
+def test_a_change_between_the_last_look_and_the_write_wins(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    (work / "a").write_bytes(b"old")
+    (tmp_path / "victim").write_bytes(b"victim")
+
+    def act() -> None:
+        if how == "written":
+            (work / "a").write_bytes(b"owner's")
+            return
+        (work / "a").unlink()
+        if how == "replaced":
+            (work / "a").write_bytes(b"owner's")
+        else:
+            (work / "a").symlink_to(tmp_path / "victim")
+
+    _in_the_last_moment(monkeypatch, "exchange", act)
+    assert _codes(_run(work, _edit)) == {"a": "apply.conflict"}
+    assert _no_temporary_files(work)
+    assert (work / "a").is_symlink() == (how == "a link")
+    assert (work / "a").read_bytes() == (b"victim" if how == "a link" else b"owner's")
+
+
+def test_control_a_plain_rename_loses_a_change_of_the_last_moment(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a").write_bytes(b"old")
+    monkeypatch.setattr(Directory, "exchange", lambda directory, temporary, name: False)
+    _in_the_last_moment(monkeypatch, "replace_from", lambda: (work / "a").write_bytes(b"owner's"))
+    assert _run(work, _edit).written == ("a",)
+    assert _tree(work) == {"a": b"guest's"}
+
+
+@pytest.mark.security
+def test_a_change_between_the_last_look_and_the_deletion_wins(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a").write_bytes(b"old")
+    _in_the_last_moment(monkeypatch, "set_aside", lambda: (work / "a").write_bytes(b"owner's"))
+    applied = _run(work, lambda copy: (copy / "a").unlink())
+    assert _codes(applied) == {"a": "apply.conflict"}
+    assert _tree(work) == {"a": b"owner's"}
+
+
 @pytest.mark.security
 def test_a_change_of_equal_size_with_its_time_set_back_is_a_conflict(work: Path) -> None:
     (work / "a").write_bytes(b"old")
@@ -313,17 +372,18 @@ def test_a_folder_swapped_between_writing_and_naming_gets_nothing(
         (copy / "one" / "a").write_bytes(b"guest's")
         (copy / "two" / "a").write_bytes(b"guest's")
 
-    real = Directory.replace_from
+    real = Directory.exchange
     swapped: list[bool] = []
 
-    def replace_from(directory: Directory, temporary: str, name: str) -> None:
-        real(directory, temporary, name)
+    def exchange(directory: Directory, temporary: str, name: str) -> bool:
+        done = real(directory, temporary, name)
         if not swapped:
             swapped.append(True)
             (work / "two").rename(tmp_path / "moved")
             (work / "two").symlink_to(outside)
+        return done
 
-    monkeypatch.setattr(Directory, "replace_from", replace_from)
+    monkeypatch.setattr(Directory, "exchange", exchange)
     applied = _run(work, guest)
     assert applied.written == ("one/a",)
     assert _codes(applied) == {"two/a": "apply.conflict"}
@@ -489,7 +549,7 @@ def slowly(real):
         return real(*arguments, **options)
     return call
 Directory.write_temporary = slowly(Directory.write_temporary)
-Directory.replace_from = slowly(Directory.replace_from)
+Directory.exchange = slowly(Directory.exchange)
 """
 
 

@@ -127,6 +127,9 @@ def test_the_folder_itself_may_not_be_a_link(tmp_path: Path, outside: Path) -> N
         lambda directory, name: directory.create_from(name, "x"),
         lambda directory, name: directory.replace_from("x", name),
         lambda directory, name: directory.replace_from(name, "x"),
+        lambda directory, name: directory.exchange("x", name),
+        lambda directory, name: directory.exchange(name, "x"),
+        lambda directory, name: directory.set_aside(name),
     ],
 )
 def test_only_single_names_are_accepted(
@@ -201,6 +204,23 @@ def test_replacing_a_link_replaces_the_link_and_not_its_target(
     (inside / "control.txt").symlink_to(outside / "secret.txt")
     (inside / "control.txt").write_bytes(b"overwritten")  # control
     assert (outside / "secret.txt").read_bytes() == b"overwritten"
+
+
+def test_two_entries_change_places(directory: Directory, inside: Path) -> None:
+    (inside / "a").write_bytes(b"1")
+    temporary = _write(directory)
+    if not directory.exchange(temporary, "a"):
+        pytest.skip("only on Linux: renameat2")
+    assert (inside / "a").read_bytes() == b"new"
+    assert (inside / temporary).read_bytes() == b"1"
+    with pytest.raises(FileNotFoundError):
+        directory.exchange(temporary, "not there")
+
+
+def test_an_entry_is_set_aside(directory: Directory, inside: Path) -> None:
+    (inside / "a").write_bytes(b"1")
+    aside = directory.set_aside("a")
+    assert [path.name for path in inside.iterdir()] == [aside]
 
 
 @pytest.mark.security

@@ -35,6 +35,11 @@ def test_every_trace_of_a_write_makes_another_version(change: dict[str, int]) ->
     assert not STATE.same_version(STATE._replace(**change))
 
 
+def test_a_renamed_file_has_the_same_data() -> None:
+    assert STATE.same_data(STATE._replace(ctime_ns=11))
+    assert not STATE.same_data(STATE._replace(mtime_ns=11))
+
+
 def test_permissions_are_the_nine_bits_alone() -> None:
     assert STATE.permissions == 0o755
 
