@@ -103,13 +103,13 @@ class Guest:
         self.control = RunControl(self.timeout_s, self.cancellation)
         self.control.start()
         self.denied = DeniedLog()
-        self.output: list[tuple[Stream, bytes]] = []
+        self.output = output = list[tuple[Stream, bytes]]()
         self.host = WasiHost(
             files=self.files,
             arguments=self.arguments,
             environment=self.environment,
             stdin=self.stdin,
-            output=lambda stream, data: self.output.append((stream, data)),
+            output=lambda stream, data: output.append((stream, data)),
             control=self.control,
             budget=self.budget,
             denied=self.denied,

@@ -8,6 +8,7 @@ budget bounds what the process holds and not only what the guest sees.
 from __future__ import annotations
 
 import bisect
+import weakref
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import ClassVar
@@ -287,7 +288,15 @@ class Directory(Node):
     name that was read is never read again, whatever is made or removed meanwhile.
     """
 
-    __slots__ = ("_order", "entries", "height", "next_serial", "parent", "writable")
+    __slots__ = (
+        "__weakref__",
+        "_order",
+        "_parent",
+        "entries",
+        "height",
+        "next_serial",
+        "writable",
+    )
 
     filetype = FileType.DIRECTORY
 
@@ -296,7 +305,9 @@ class Directory(Node):
     ) -> None:
         super().__init__(inode, now_ns, mode)
         self.nlink = 2
-        self.parent = self if parent is None else parent
+        self._parent: weakref.ref[Directory] | None = None
+        if parent is not None:
+            self.parent = parent
         self.writable = writable
         self.height = 0
         """Upper bound of the directory levels below; it never shrinks."""
@@ -304,6 +315,17 @@ class Directory(Node):
         self.next_serial = 2
         self._order: list[DirectoryEntry] = []
         """By serial number, removed ones included until they are as many as the others."""
+
+    @property
+    def parent(self) -> Directory:
+        """What ``..`` means here; itself for the root and for a directory that was removed."""
+        return (self._parent and self._parent()) or self
+
+    @parent.setter
+    def parent(self, parent: Directory) -> None:
+        # Weak, so that a tree is no cycle: the files of a run go when the run is forgotten and
+        # not when the collector comes round. A parent lives as long as its entry for this one.
+        self._parent = None if parent is self else weakref.ref(parent)
 
     def get(self, name: bytes) -> Node | None:
         entry = self.entries.get(name)

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import errno as host_errno
+import gc
 import os
 import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,6 +205,21 @@ def test_read_only_files_are_shared_and_free(files: MemoryFileSystem, budget: Me
     assert view.obj is content
     assert budget.charged == 0
     assert files.lookup(files.root, b"usr/lib/b.zip").existing().size == 1
+
+
+def test_the_files_of_a_run_go_with_it_and_wait_for_no_collector() -> None:
+    guest = Guest()
+    guest.files.stage_file("a/b/c", bytes(MIB))
+    guest.open_directory("work/a/b")
+    root = weakref.ref(guest.files.root)
+    inner = weakref.ref(guest.files.lookup(guest.files.work, b"a/b").node)
+    gc.disable()
+    try:
+        del guest
+        assert root() is None
+        assert inner() is None
+    finally:
+        gc.enable()
 
 
 # Compared with the operating system

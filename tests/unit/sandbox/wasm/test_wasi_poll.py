@@ -170,6 +170,14 @@ def test_input_and_output_may_overlap(guest: Guest) -> None:
 
 
 @pytest.mark.security
+def test_the_longest_list_of_subscriptions_takes_some_milliseconds(guest: Guest) -> None:
+    start = time.thread_time()
+    for _ in range(5):
+        assert len(poll(guest, *[descriptor(99)] * 1023, clock(0))) == 1024
+    assert time.thread_time() - start < 5 * 0.05
+
+
+@pytest.mark.security
 @pytest.mark.parametrize("timeout", [60_000 * MS, (1 << 64) - 1])
 def test_a_sleep_ends_at_the_deadline(timeout: int) -> None:
     guest = Guest(timeout_s=0.1)
