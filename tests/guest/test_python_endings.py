@@ -65,7 +65,7 @@ def test_traceback_shows_the_programs_own_lines_and_nothing_else(python: Program
 @pytest.mark.parametrize("name", ["<code>", "<stdin>", "näme mit leer.py"])
 def test_source_lines_are_shown_under_any_name(python: Programs, name: str) -> None:
     ran = python("value = {}\nvalue['missing']\n", name=name)
-    assert f'  File "{name}", line 2, in <module>\n    value[\'missing\']\n' in ran.stderr
+    assert f"  File \"{name}\", line 2, in <module>\n    value['missing']\n" in ran.stderr
 
 
 def test_chained_exceptions_notes_and_groups_are_shown(python: Programs) -> None:
@@ -277,7 +277,7 @@ def test_output_keeps_the_order_of_the_two_streams(python: Programs) -> None:
 def test_warnings_show_the_programs_line(python: Programs) -> None:
     ran = python("import warnings\nwarnings.warn('careful')\nx = 1 is 1\n", check=True)
     assert "prog.py:2: UserWarning: careful\n  warnings.warn('careful')\n" in ran.stderr
-    assert 'prog.py:3: SyntaxWarning: "is" with \'int\' literal' in ran.stderr
+    assert "prog.py:3: SyntaxWarning: \"is\" with 'int' literal" in ran.stderr
 
 
 def test_a_raised_recursion_limit_gives_a_bounded_traceback(python: Programs) -> None:

@@ -43,9 +43,7 @@ def test_endless_work_is_timed_out_with_its_output_kept(python: Programs, loop: 
         "import itertools\nx = list(itertools.count())",
     ],
 )
-def test_memory_exhaustion_is_a_memory_error_with_a_traceback(
-    python: Programs, greed: str
-) -> None:
+def test_memory_exhaustion_is_a_memory_error_with_a_traceback(python: Programs, greed: str) -> None:
     ran = python("print('before')\n" + greed, memory_bytes=128 * MIB, timeout_s=60)
     assert ran.status is Status.OUT_OF_MEMORY
     assert ran.stdout == "before\n"

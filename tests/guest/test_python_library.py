@@ -196,9 +196,7 @@ def test_zoneinfo_has_all_zones(python: Programs) -> None:
         """,
         check=True,
     )
-    assert ran.stdout == (
-        "UTC 2:00:00\nTrue\n'No time zone found with key Europe/Nowhere'\n"
-    )
+    assert ran.stdout == ("UTC 2:00:00\nTrue\n'No time zone found with key Europe/Nowhere'\n")
 
 
 def test_sleeping_no_time_returns_at_once(python: Programs) -> None:
@@ -256,12 +254,13 @@ def test_unittest_doctest_argparse_and_help(python: Programs) -> None:
 def test_text_of_the_world(python: Programs) -> None:
     ran = python(
         "import unicodedata\n"
-        "print(unicodedata.name('é'), 'ß'.upper(), '日本'.encode('shift_jis'), 'é'.encode('cp1252'))"
+        "print(unicodedata.name('é'), 'ß'.upper())\n"
+        "print('日本'.encode('shift_jis'), 'é'.encode('cp1252'))"
         "\nprint(unicodedata.normalize('NFD', 'é') == 'e\\u0301', sorted('zäa'), '●😊')",
         check=True,
     )
     assert ran.stdout == (
-        "LATIN SMALL LETTER E WITH ACUTE SS b'\\x93\\xfa\\x96{' b'\\xe9'\n"
+        "LATIN SMALL LETTER E WITH ACUTE SS\nb'\\x93\\xfa\\x96{' b'\\xe9'\n"
         "True ['a', 'z', 'ä'] ●😊\n"
     )
 
@@ -297,6 +296,5 @@ def test_numbers_as_on_every_machine(python: Programs) -> None:
         check=True,
     )
     assert ran.stdout == (
-        "0.30000000000000004 inf 5e-324 2.67 62\n"
-        "0.8414709848078965 47129212243960 2386 -4 1.0\n"
+        "0.30000000000000004 inf 5e-324 2.67 62\n0.8414709848078965 47129212243960 2386 -4 1.0\n"
     )

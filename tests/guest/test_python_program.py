@@ -117,9 +117,7 @@ def test_encodings_of_a_file_as_in_cpython(python: Programs, content: bytes, sho
         (b"print(1)\n\0\n", "SyntaxError: source code cannot contain null bytes"),
     ],
 )
-def test_undecodable_file_is_a_syntax_error(
-    python: Programs, content: bytes, message: str
-) -> None:
+def test_undecodable_file_is_a_syntax_error(python: Programs, content: bytes, message: str) -> None:
     ran = python(entry="main.py", files={"main.py": content})
     assert ran.status is Status.FAILED
     assert ran.stderr.splitlines()[-1] == message

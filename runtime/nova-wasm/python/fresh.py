@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from _nova_guest.pristine import builtins as __builtins__  # noqa: A004 - see pristine
-
 import logging
 import os
 import posix
@@ -14,6 +12,9 @@ import _nova
 
 _SEED_BYTES = 32
 
+_seed = random.Random.__base__.seed
+_urandom = os.urandom
+
 
 def reseed() -> None:
     """Seed the one generator of the random module that every user shares.
@@ -22,7 +23,7 @@ def reseed() -> None:
     ``uuid``, ``secrets``, ``os.urandom`` and new ``random.Random`` objects ask the host anyway;
     SQLite's generator is reset by the C embedding.
     """
-    random.seed(int.from_bytes(os.urandom(_SEED_BYTES)))
+    _seed(random._inst, int.from_bytes(_urandom(_SEED_BYTES)))
 
 
 def load_environment() -> None:

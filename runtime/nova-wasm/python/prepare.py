@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import _nova_guest.pristine  # noqa: F401 - first: nothing below may have touched the builtins yet
-
 import gc
 import importlib
 import io
@@ -16,6 +14,7 @@ import warnings
 from collections.abc import Callable
 from types import CodeType
 
+import _nova_guest.pristine  # noqa: F401 - first: nothing below may have touched the builtins yet
 from _nova_guest import absent, archives, ending, program, standins, system, warmup
 
 PRELOAD = """
@@ -106,8 +105,8 @@ def _run_once(source: str) -> None:
     status = 0
     try:
         code = program.begin(request_for(source))
-        exec(code, vars(sys.modules["__main__"]))  # noqa: S102 - our own text
-    except BaseException as error:  # noqa: BLE001 - as the C embedding does
+        exec(code, vars(sys.modules["__main__"]))
+    except BaseException as error:
         status = ending.failed(error)
     ending.finish(status)
 

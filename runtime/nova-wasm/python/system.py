@@ -1,4 +1,4 @@
-"""Gaps of ``os``, ``hashlib``, ``threading`` and ``builtins`` in this build, filled or explained."""
+"""Gaps of ``os``, ``hashlib``, ``threading`` and ``builtins``, filled or explained."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from _nova_guest.absent import sentence
 from _nova_guest.standins import refuse
 
+
 def describe_build() -> None:
     """The module that a ``make install`` would write, which sysconfig and zoneinfo ask for."""
     name = f"_sysconfigdata_{sys.abiflags}_{sys.platform}_{sys.implementation._multiarch}"
@@ -38,7 +39,9 @@ def describe_build() -> None:
     sys.modules[name] = module
 
 
-def _chmod(path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
+def _chmod(
+    path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True
+) -> None:
     """WASI has no permissions, and this libc's chmod succeeds for anything. As for most bits on
     Windows: the file must exist, that is all.
     """
@@ -87,9 +90,7 @@ def pbkdf2_hmac(
 
 
 def _scrypt(*args: Any, **options: Any) -> NoReturn:
-    raise RuntimeError(
-        sentence("hashlib.scrypt", "it needs OpenSSL; hashlib.pbkdf2_hmac is there")
-    )
+    raise RuntimeError(sentence("hashlib.scrypt", "it needs OpenSSL; hashlib.pbkdf2_hmac is there"))
 
 
 def _make_msgid(idstring: str | None = None, domain: str | None = None) -> str:
