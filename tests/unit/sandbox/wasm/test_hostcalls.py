@@ -355,8 +355,10 @@ def echo_side_by_side(seconds: float, foreign: bytes | None = None) -> list[wat.
         )
 
     wat.together(*(lambda n=n: guest(n) for n in range(8)))
-    assert min(rounds) > 50
-    return [ran for ran in results if ran is not None]
+    ended = [ran for ran in results if ran is not None]
+    assert len(ended) == 8
+    assert min(rounds) > 50, [ran.error for ran in ended]
+    return ended
 
 
 def test_guests_side_by_side_see_no_foreign_byte() -> None:

@@ -90,6 +90,10 @@ class Ran:
         return self.error
 
 
+_sharing = threading.RLock()
+"""``functools.cache`` alone lets threads that come at once each make their own."""
+
+
 @functools.cache
 def shared_isolate() -> Isolate:
     return Isolate()
@@ -101,8 +105,14 @@ def shared_scheduler() -> Scheduler:
 
 
 @functools.cache
-def compiled(text: str) -> CompiledGuest:
+def _compiled(text: str) -> CompiledGuest:
     return shared_isolate().compile(bytes(wat2wasm(text)))
+
+
+def compiled(text: str) -> CompiledGuest:
+    with _sharing:
+        shared_scheduler()
+        return _compiled(text)
 
 
 def run(
