@@ -27,12 +27,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few rounds: a first look")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="start, cpu, disk, ...")
+    parser.add_argument("--home", metavar="DIR", help="keep the compiled guests there")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as temporary:
         # Its own home: the user's caches are neither used nor touched, by children either.
+        home = options.home or temporary
         os.environ["NOVA_HOME"] = home
         cache = Path(home) / "cache"
-        cache.mkdir(mode=0o700)
+        cache.mkdir(mode=0o700, exist_ok=True)
         with Engine.open() as engine:
             runtime = WasmRuntime(cache=cache)
             try:
