@@ -20,6 +20,8 @@ from weakref import ref
 
 import _nova
 
+from _nova_guest.pristine import builtins as __builtins__  # noqa: F401 - see pristine
+
 _KEYBOARD_INTERRUPT_STATUS = 130
 _FLUSH_FAILED_STATUS = 120
 _REPORT_CHARACTERS = 4_096

@@ -15,6 +15,7 @@ from types import CodeType, ModuleType
 from typing import NoReturn
 
 from _nova_guest import fresh
+from _nova_guest.pristine import builtins as __builtins__  # noqa: F401 - see pristine
 
 WORK = "/work"
 STDIN_NAME = "<stdin>"
