@@ -193,6 +193,37 @@ def test_writing_to_descriptor_one_keeps_the_order_with_the_console(javascript: 
     assert ran.stdout == "a\nb\nc\nd\n"
 
 
+def test_files_as_streams(javascript: Programs) -> None:
+    ran = javascript(
+        """
+        const fs = require('fs'), readline = require('readline')
+        const out = fs.createWriteStream('out.txt'); out.write('a,'); out.write(new Uint8Array([98]))
+        out.end('!', () => console.log('finished', fs.readFileSync('out.txt', 'utf8'), out.bytesWritten))
+        fs.createReadStream('in.csv', 'utf8').on('data', (c) => console.log(typeof c, c.length)).on('end', () => console.log('end'))
+        fs.createReadStream('no').on('error', (e) => console.log(e.code))
+        fs.createReadStream('in.csv', { start: 2, end: 4 }).pipe(fs.createWriteStream('part')).on('finish', () => console.log(fs.readFileSync('part', 'utf8')))
+        async function lines() {
+            for await (const line of readline.createInterface({ input: fs.createReadStream('in.csv') })) console.log(line)
+            for await (const chunk of fs.createReadStream('in.csv')) console.log(chunk)
+        }
+        lines()
+        """,
+        files={"in.csv": "x,y\n1,2\n"},
+        check=True,
+    )
+    assert sorted(ran.stdout.splitlines()) == [
+        "1",
+        "1,2",
+        "<Buffer 78 2c 79 0a 31 2c 32 0a>",
+        "ENOENT",
+        "end",
+        "finished a,b! 4",
+        "string 8",
+        "x,y",
+        "y",
+    ]
+
+
 def test_the_standard_streams_have_names(javascript: Programs) -> None:
     ran = javascript(
         "const fs = require('fs'); fs.writeFileSync('/dev/stdout', fs.readFileSync('/dev/stdin'));"

@@ -3,6 +3,9 @@
 static const char TEXT_columns[] = {
 #embed "prelude/columns.js" suffix(, 0)
 };
+static const char TEXT_streams[] = {
+#embed "prelude/streams.js" suffix(, 0)
+};
 static const char TEXT_main[] = {
 #embed "prelude/main.js" suffix(, 0)
 };
@@ -101,6 +104,7 @@ static const struct prelude_file PRELUDE[] = {
     {"nova:encoding", TEXT_encoding, sizeof TEXT_encoding - 1},
     {"nova:clone", TEXT_clone, sizeof TEXT_clone - 1},
     {"nova:columns", TEXT_columns, sizeof TEXT_columns - 1},
+    {"nova:streams", TEXT_streams, sizeof TEXT_streams - 1},
     {"nova:cwd", TEXT_cwd, sizeof TEXT_cwd - 1},
     {"nova:equality", TEXT_equality, sizeof TEXT_equality - 1},
     {"nova:fs_errors", TEXT_fs_errors, sizeof TEXT_fs_errors - 1},

@@ -7,6 +7,7 @@ import { decode, encode, bufferOf, Buffer } from "node:buffer";
 import { systemError } from "nova:fs_errors";
 import { getCwd } from "nova:cwd";
 import path from "node:path";
+import { ReadStream, WriteStream } from "nova:streams";
 import { TypeError, PromiseThen, StringStartsWith } from "nova:primordials";
 import { fileURLToPath, URL } from "node:url";
 
@@ -403,6 +404,33 @@ export function cpSync(from, to, options) {
   }
 }
 
+// ---- streams -------------------------------------------------------------------------------
+
+export function createReadStream(file, options) {
+  let rest = () => {
+    const content = readFileSync(file);
+    rest = () => "";
+    const { start = 0, end = Infinity } = typeof options === "object" && options !== null ? options : {};
+    return content.subarray(start, end + 1);
+  };
+  const stream = new ReadStream(() => rest(), encodingOf(options) ?? undefined);
+  stream.path = file;
+  return stream;
+}
+
+export function createWriteStream(file, options) {
+  const fd = openSync(file, options?.flags ?? "w", options?.mode);
+  const write = (data, encoding) => {
+    const content = dataOf(data, encoding ?? options);
+    writeAll(fd, content);
+    return typeof content === "string" ? Buffer.byteLength(content) : content.length;
+  };
+  const stream = new WriteStream(write, () => closeSync(fd));
+  stream.path = file;
+  stream.fd = fd;
+  return stream;
+}
+
 // ---- promises and callbacks ----------------------------------------------------------------
 
 const SYNCHRONOUS = {
@@ -488,5 +516,6 @@ export default {
   readFileSync, writeFileSync, appendFileSync, copyFileSync, openSync, closeSync, readSync, writeSync, ftruncateSync,
   truncateSync, fsyncSync, fdatasyncSync, statSync, lstatSync, fstatSync, existsSync, accessSync, realpathSync,
   readdirSync, mkdirSync, mkdtempSync, rmdirSync, unlinkSync, rmSync, renameSync, linkSync, symlinkSync, readlinkSync,
-  utimesSync, chmodSync, cpSync,
+  utimesSync, chmodSync, cpSync, createReadStream, createWriteStream, ReadStream, WriteStream,
 };
+export { ReadStream, WriteStream };

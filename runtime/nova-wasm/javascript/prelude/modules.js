@@ -24,8 +24,8 @@ const ABSENT = {
   http: "there is no network", http2: "there is no network", https: "there is no network", net: "there is no network",
   tls: "there is no network", inspector: "there is no debugger", repl: "there is no terminal", tty: "there is no terminal",
   worker_threads: "there are no threads", vm: "use eval or new Function", v8: "the engine is QuickJS",
-  zlib: "compression is part of the Python runtime", stream: "read and write whole files with fs",
-  "stream/promises": "read and write whole files with fs", sqlite: "SQLite is part of the Python runtime",
+  zlib: "compression is part of the Python runtime", stream: "use fs.createReadStream and fs.createWriteStream",
+  "stream/promises": "use fs.createReadStream and fs.createWriteStream", sqlite: "SQLite is part of the Python runtime",
   "test": "use node:assert", async_hooks: "not supported", diagnostics_channel: "not supported",
   querystring: "use URLSearchParams", string_decoder: "use TextDecoder", punycode: "use URL", wasi: "not supported",
 };

@@ -20,7 +20,7 @@ export class Interface extends EventEmitter {
 
   /** Reads the whole input when the first line is wanted. */
   #next() {
-    this.#lines ??= linesOf(this.input.read() ?? "");
+    this.#lines ??= linesOf(`${this.input.read() ?? ""}`);
     return this.#lines.next();
   }
 
