@@ -14,6 +14,7 @@ from typing import Any
 
 from nova_desktop.execute.apply import Applied, apply_plan
 from nova_desktop.execute.choose import choose_runtime
+from nova_desktop.execute.contents import LazyContents
 from nova_desktop.execute.explain import explained
 from nova_desktop.execute.forbidden import ForbiddenFolders
 from nova_desktop.execute.hints import output_hint
@@ -288,7 +289,7 @@ class _Run:
             left_out=tuple(sorted(staging.left_out, key=lambda note: note.path)),
             withheld=applied.withheld,
             written=applied.written,
-            contents=_contents(plan) if workspace is None else {},
+            contents=self._contents(plan) if workspace is None else {},
             denied=tuple(map(_printable_denied, outcome.denied)),
             error=error or applied.error,
             duration_ms=outcome.duration_ns / 1e6,
@@ -298,6 +299,11 @@ class _Run:
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
 
+    def _contents(self, plan: ChangePlan) -> Mapping[str, bytes]:
+        contents = LazyContents(plan)
+        # The local runtime's files lie in a folder that is removed when the run is over.
+        return dict(contents) if self.name is RuntimeName.LOCAL else contents
+
     def _stopped_while_staging(self) -> ExecutionResult:
         return ExecutionResult(
             status=Status.STOPPED,
@@ -306,14 +312,6 @@ class _Run:
             runtime=str(self.name),
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
-
-
-def _contents(plan: ChangePlan) -> dict[str, bytes]:
-    return {
-        item.change.path: b"".join(item.after.chunks())
-        for item in plan.planned
-        if item.after is not None and not item.change.is_directory
-    }
 
 
 def _printable_denied(denied: Denied) -> Denied:

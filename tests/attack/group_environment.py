@@ -106,7 +106,7 @@ for module in list(sys.modules.values()):
         if isinstance(value, types.FunctionType):
             found.add(value.__code__.co_filename)
     found.add(str(getattr(module, "__file__", "")))
-known = ("/usr/lib/python313.zip", "/usr/lib/python3-packages.zip", "/work", "<")
+known = ("/usr/lib/python3.13/", "/usr/lib/python313.", "/usr/lib/python3-", "/work", "<")
 if any(name.startswith("/") and not name.startswith(known) for name in found): {SHOW}
 """,
     ),

@@ -137,8 +137,12 @@ mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC); {SH
     _a(
         "loads-a-native-extension",
         f"""
-import _imp, importlib.machinery
-if importlib.machinery.EXTENSION_SUFFIXES and hasattr(_imp, "create_dynamic"): {SHOW}
+import glob, importlib.machinery, importlib.util
+path = glob.glob("/usr/lib/python3*/lib-dynload/_*.so")[0]
+name = path.rpartition("/")[2].partition(".")[0]
+loader = importlib.machinery.ExtensionFileLoader(name, path)
+module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+loader.exec_module(module); {SHOW}
 """,
     ),
     _a(
