@@ -60,13 +60,14 @@ def run(
     ] = Write.ASK,
     timeout: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="How long it may run.  [default: 30]"),
+        typer.Option(metavar="SECONDS", help="How long it may run.", show_default="30"),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Memory for the program, its files and its output together.  [default: 512M]",
+            help="Memory for the program, its files and its output together.",
+            show_default="512M",
         ),
     ] = None,
     env: Annotated[
@@ -92,9 +93,9 @@ def run(
         typer.Option(
             metavar="|".join(RuntimeName),
             help="What isolates the program. local isolates nothing and needs "
-            "NOVA_SANDBOX_ALLOW_LOCAL=1 as well.  [default: wasm]",
+            "NOVA_SANDBOX_ALLOW_LOCAL=1 as well.",
             autocompletion=lambda: list(RuntimeName),
-            show_default=False,
+            show_default="wasm",
         ),
     ] = None,
     as_json: Annotated[

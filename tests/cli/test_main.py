@@ -19,6 +19,8 @@ def test_help_names_every_command_and_option(nova: Nova) -> None:
     text = nova("run", "--help").stdout
     for option in ("--work", "--write", "--timeout", "--memory", "--env", "--runtime", "--json"):
         assert option in text
+    for default in ("(30)", "(512M)", "(wasm)", "ask", "UTC"):
+        assert f"default: {default}" in text
     assert "/work, a copy in memory" in " ".join(text.split())
 
 
