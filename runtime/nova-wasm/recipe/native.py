@@ -35,9 +35,17 @@ def build(toolchain: Toolchain) -> Path:
     for name in ZLIB_FILES:
         toolchain.run(["cc", "-O2", "-fPIC", "-c", zlib / f"{name}.c"], directory=folder)
     toolchain.run(["ar", "rcs", "libz.a", *(f"{name}.o" for name in ZLIB_FILES)], directory=folder)
-    configure = Path("..", "src", PYTHON.directory, "configure")
+    configure = Path("..", "native-src", PYTHON.directory, "configure")
     toolchain.run(
-        [configure, "--without-ensurepip", "--disable-test-modules", "CC=cc", "CFLAGS=-O1"],
+        [
+            configure,
+            "--without-ensurepip",
+            "--disable-test-modules",
+            "CC=cc",
+            # It runs for seconds: compiling it fast matters more than its speed.
+            "OPT=-DNDEBUG",
+            "CFLAGS=-O0",
+        ],
         directory=folder,
         log="native-configure",
     )

@@ -113,13 +113,18 @@ def _mirror() -> str:
     raise BuildError("this machine's apt names no mirror")
 
 
-def unpack(folder: Path, toolchain: Toolchain) -> Path:
-    """Unpack all archives and apply our patches; the folder that holds their trees."""
+def unpack(folder: Path, toolchain: Toolchain) -> None:
+    """Unpack all archives into ``src`` and apply our patches there; CPython also as it is into
+    ``native-src``, since our patches make a CPython for 32-bit addresses."""
     trees = toolchain.work / "src"
-    shutil.rmtree(trees, ignore_errors=True)
-    trees.mkdir(parents=True)
-    for source in ALL:
-        toolchain.run(["tar", "-x", "--no-same-owner", "-f", folder / source.archive, "-C", trees])
+    native = toolchain.work / "native-src"
+    for where, wanted in ((trees, ALL), (native, (PYTHON,))):
+        shutil.rmtree(where, ignore_errors=True)
+        where.mkdir(parents=True)
+        for source in wanted:
+            toolchain.run(
+                ["tar", "-x", "--no-same-owner", "-f", folder / source.archive, "-C", where]
+            )
     for source, patches in ((PYTHON, "python/patches"), (QUICKJS, "javascript/patches")):
         for patch in sorted((GUEST_DIRECTORY / patches).glob("*.patch")):
             toolchain.run(
@@ -133,4 +138,3 @@ def unpack(folder: Path, toolchain: Toolchain) -> Path:
                 ],
                 directory=trees / source.directory,
             )
-    return trees
