@@ -160,7 +160,8 @@ class _Run:
         outcome, error = self._explain(outcome, staging, on_output)
         plan = self._plan(workspace, staging, files)
         applied = self._apply(workspace, plan, approve)
-        return self._result(outcome, error, staging, plan, applied, workspace)
+        contents = _contents(plan, files) if workspace is None else {}
+        return self._result(outcome, error, staging, plan, applied, contents)
 
     def _stage(
         self, workspace: HostWorkspace | None, forbidden: ForbiddenFolders, files: WorkFiles
@@ -277,7 +278,7 @@ class _Run:
         staging: Staging,
         plan: ChangePlan,
         applied: Applied,
-        workspace: HostWorkspace | None,
+        contents: Mapping[str, bytes],
     ) -> ExecutionResult:
         return ExecutionResult(
             status=outcome.status,
@@ -289,7 +290,7 @@ class _Run:
             left_out=tuple(sorted(staging.left_out, key=lambda note: note.path)),
             withheld=applied.withheld,
             written=applied.written,
-            contents=self._contents(plan) if workspace is None else {},
+            contents=contents,
             denied=tuple(map(_printable_denied, outcome.denied)),
             error=error or applied.error,
             duration_ms=outcome.duration_ns / 1e6,
@@ -299,11 +300,6 @@ class _Run:
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
 
-    def _contents(self, plan: ChangePlan) -> Mapping[str, bytes]:
-        contents = LazyContents(plan)
-        # The local runtime's files lie in a folder that is removed when the run is over.
-        return dict(contents) if self.name is RuntimeName.LOCAL else contents
-
     def _stopped_while_staging(self) -> ExecutionResult:
         return ExecutionResult(
             status=Status.STOPPED,
@@ -312,6 +308,12 @@ class _Run:
             runtime=str(self.name),
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
+
+
+def _contents(plan: ChangePlan, files: WorkFiles) -> Mapping[str, bytes]:
+    contents = LazyContents(plan)
+    # Files that lie on a disk are removed when the run is over.
+    return dict(contents) if isinstance(files, AbstractContextManager) else contents
 
 
 def _printable_denied(denied: Denied) -> Denied:
