@@ -104,7 +104,10 @@ class GuestMemory:
         base = self._library.wasmtime_memory_data(self._context, self._memory)
         self._view = _view_of(base, self.size, _WRITABLE)
 
-    def _check(self, pointer: int, length: int) -> None:
+    def check(self, pointer: int, length: int) -> None:
+        """Raises:
+        GuestFault: the range is not inside the guest's memory.
+        """
         if pointer < 0 or length < 0:
             raise GuestFault
         if pointer + length > self.size:
@@ -125,25 +128,25 @@ class GuestMemory:
         self._library = _Gone()  # type: ignore[assignment]
 
     def read(self, pointer: int, length: int) -> bytes:
-        self._check(pointer, length)
+        self.check(pointer, length)
         return bytes(self._view[pointer : pointer + length])
 
     def write(self, pointer: int, data: bytes | bytearray | memoryview) -> None:
         length = len(data)
-        self._check(pointer, length)
+        self.check(pointer, length)
         self._view[pointer : pointer + length] = data
 
     def read_u32(self, pointer: int) -> int:
-        self._check(pointer, 4)
+        self.check(pointer, 4)
         value: int = _U32.unpack_from(self._view, pointer)[0]
         return value
 
     def write_u32(self, pointer: int, value: int) -> None:
-        self._check(pointer, 4)
+        self.check(pointer, 4)
         _U32.pack_into(self._view, pointer, value)
 
     def write_u64(self, pointer: int, value: int) -> None:
-        self._check(pointer, 8)
+        self.check(pointer, 8)
         _U64.pack_into(self._view, pointer, value)
 
 
@@ -190,8 +193,8 @@ class NovaHost:
             return 0
         if length > MAX_FRAME_BYTES:
             raise _protocol_error(f"a request of {length} bytes")
-        memory = self._memory()
-        memory._check(reply, capacity)
+        memory = self._running_memory()
+        memory.check(reply, capacity)
         self._drop_pending()
         answer = self._host_call(memory.read(request, length))
         self.control.check()
@@ -208,16 +211,16 @@ class NovaHost:
         """Copy the pending long reply: once, with exactly its length."""
         if self._pending is None or length != len(self._pending):
             raise _protocol_error("a reply that was not pending")
-        self._memory().write(reply, self._pending)
+        self._running_memory().write(reply, self._pending)
         self._drop_pending()
 
     def report(self, pointer: int, length: int) -> None:
         """Facts about the exception that ended the program. Hostile text."""
         if length > MAX_REPORT_BYTES:
             raise _protocol_error(f"a report of {length} bytes")
-        self.report_received = _parse_report(self._memory().read(pointer, length))
+        self.report_received = _parse_report(self._running_memory().read(pointer, length))
 
-    def _memory(self) -> GuestMemory:
+    def _running_memory(self) -> GuestMemory:
         if self.memory is None:
             raise _protocol_error("memory before it was started")
         return self.memory
@@ -253,7 +256,10 @@ def _parse_report(text: bytes) -> GuestReport:
 
     def word(key: str) -> str:
         value = facts.get(key)
-        return value if isinstance(value, str) else ""
+        if not isinstance(value, str):
+            return ""
+        # JSON can spell lone surrogates, which no terminal and no UTF-8 file takes.
+        return value.encode("utf-8", "replace").decode()
 
     return GuestReport(word("type"), word("message"), word("module"), word("path"))
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from ctypes import byref, c_uint64, c_void_p
+from collections.abc import Callable
+from ctypes import byref, c_void_p
 from dataclasses import dataclass
 
-from nova_desktop.model import MIB, RuntimeUnavailable, Status
+from nova_desktop.model import MIB, NovaError, RuntimeUnavailable, Status
 from nova_desktop.sandbox.wasm import libwasmtime
 from nova_desktop.sandbox.wasm.budget import MemoryBudget
 from nova_desktop.sandbox.wasm.control import RunEnded
@@ -32,14 +33,18 @@ from nova_desktop.sandbox.wasm.libwasmtime import (
     EXTERN_FUNC,
     EXTERN_MEMORY,
     NO_FINALIZER,
+    VALTYPE_KINDS,
     ByteVec,
     Extern,
     Failure,
     Instance,
+    Value,
     take_failure,
 )
 from nova_desktop.sandbox.wasm.ticker import Ticker
 from nova_desktop.sandbox.wasm.wasi import SIGNATURES, WasiHost
+
+I32 = VALTYPE_KINDS["i32"]
 
 WASM_STACK_BYTES = 8 * MIB
 """What the guest may use of its thread's stack. The guests' own recursion limits are tuned to
@@ -128,7 +133,8 @@ class _Scratch(threading.local):
         self.alloc = Extern()
         self.run = Extern()
         self.trap = c_void_p()
-        self.values = (c_uint64 * 4)()  # two raw values of 16 bytes
+        self.arguments = (Value * 2)()
+        self.result = Value()
 
 
 class Isolate:
@@ -252,7 +258,7 @@ class Isolate:
         error = library.wasmtime_instance_pre_instantiate(
             guest.instance_pre, context, byref(scratch.instance), byref(scratch.trap)
         )
-        self._check_started(error, nova)
+        self._check(error, nova, _not_started)
         self._export(context, b"memory", EXTERN_MEMORY, scratch.memory)
         self._export(context, b"nova_alloc", EXTERN_FUNC, scratch.alloc)
         self._export(context, b"nova_run", EXTERN_FUNC, scratch.run)
@@ -270,20 +276,28 @@ class Isolate:
     def _call(
         self, context: int, function: Extern, arguments: tuple[int, ...], nova: NovaHost
     ) -> int:
-        """Call ``(i32, …) -> i32``; the result as an unsigned integer."""
+        """Call ``(i32, …) -> i32``, which wasmtime checks; the result as an unsigned integer."""
         scratch = self._scratch
-        values = scratch.values
-        for position, argument in enumerate(arguments):
-            values[2 * position] = argument
+        for value, argument in zip(scratch.arguments, arguments, strict=False):
+            value.kind = I32
+            value.of[0] = argument
         scratch.trap.value = None
-        error = self.library.wasmtime_func_call_unchecked(
-            context, function.of, values, len(values) // 2, byref(scratch.trap)
+        error = self.library.wasmtime_func_call(
+            *(context, function.of, scratch.arguments, len(arguments)),
+            *(byref(scratch.result), 1, byref(scratch.trap)),
         )
-        self._check(error, nova)
-        return int(values[0]) & 0xFFFF_FFFF
+        self._check(error, nova, _another_contract)
+        if scratch.result.kind != I32:
+            raise _another_contract("a function that returns no i32")
+        return int(scratch.result.of[0]) & 0xFFFF_FFFF
 
-    def _check(self, error: int | None, nova: NovaHost) -> None:
-        """Raise what ended the guest, the host's own reason before wasmtime's words for it."""
+    def _check(
+        self, error: int | None, nova: NovaHost, refused: Callable[[str], BaseException]
+    ) -> None:
+        """Raise what ended the guest, the host's own reason before wasmtime's words for it.
+
+        ``refused`` makes the exception for an error that neither guest nor host function made.
+        """
         failure = take_failure(self.library, error, self._scratch.trap.value)
         if failure is None:
             return
@@ -291,34 +305,16 @@ class Isolate:
         if nova.ended is not None:
             ended, nova.ended = nova.ended, None
             raise ended
+        if failure.trap_code is None:
+            raise refused(failure.message)
         raise GuestTrapped(failure)
-
-    def _check_started(self, error: int | None, nova: NovaHost) -> None:
-        """As ``_check``, after instantiation, where the guest has hardly run yet."""
-        try:
-            self._check(error, nova)
-        except GuestTrapped as trapped:
-            if trapped.failure.trap_code is not None:
-                raise
-            if "memory limits" in trapped.failure.message:
-                raise _no_room() from None  # the snapshot alone is larger than the limit
-            raise RuntimeUnavailable(
-                "runtime.cannot_start",
-                f"The language guest could not be started: {trapped.failure.message}",
-                "4 GiB of address space are reserved for each run: raise `ulimit -v`, or run "
-                "fewer programs at once.",
-            ) from None
 
     def _export(self, context: int, name: bytes, kind: int, into: Extern) -> None:
         found = self.library.wasmtime_instance_export_get(
             context, byref(self._scratch.instance), name, len(name), byref(into)
         )
         if not found or into.kind != kind:
-            raise RuntimeUnavailable(
-                "runtime.guest_refused",
-                f"The language guest does not export {name.decode()}.",
-                "Reinstall Nova; in a source tree, run: make guests",
-            )
+            raise _another_contract(f"it does not export {name.decode()}")
 
     def close(self) -> None:
         """Free everything. No run may be in progress, and none may follow."""
@@ -331,6 +327,25 @@ class Isolate:
             self.library.wasmtime_linker_delete(self._linker)
             self.library.wasm_engine_delete(self.engine)
             self.engine = 0
+
+
+def _not_started(why: str) -> NovaError | RunEnded:
+    if "memory limits" in why:
+        return _no_room()  # the snapshot alone is larger than the limit
+    return RuntimeUnavailable(
+        "runtime.cannot_start",
+        f"The language guest could not be started: {why}",
+        "4 GiB of address space are reserved for each run: raise `ulimit -v`, or run fewer "
+        "programs at once.",
+    )
+
+
+def _another_contract(what: str) -> RuntimeUnavailable:
+    return RuntimeUnavailable(
+        "runtime.guest_refused",
+        f"The language guest keeps another contract than ours: {what}.",
+        "Reinstall Nova; in a source tree, run: make guests",
+    )
 
 
 def _follow_budget(library: ctypes.CDLL, store: int, budget: MemoryBudget, nova: NovaHost) -> None:

@@ -58,11 +58,17 @@ class Instance(ctypes.Structure):
     _fields_ = (("store_id", c_uint64), ("index", c_size_t))
 
 
+class Value(ctypes.Structure):
+    """``wasmtime_val_t``: a kind and a union, of which we use its first member, ``i32``."""
+
+    _fields_ = (("kind", c_uint8), ("of", c_uint64 * 3))
+
+
 EXTERN_FUNC = 0
 EXTERN_MEMORY = 3
 
 VALTYPE_KINDS = {"i32": 0, "i64": 1}
-"""``wasm_valkind_t``."""
+"""``wasm_valkind_t``, and ``wasmtime_valkind_t`` alike."""
 
 RAW_VALUE_BYTES = 16
 """Size of ``wasmtime_val_raw_t``, little-endian, the value first."""
@@ -123,7 +129,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "wasmtime_error_delete": (None, _P),
     "wasmtime_error_message": (None, _P, _P),
     "wasmtime_error_new": (_P, c_char_p),
-    "wasmtime_func_call_unchecked": (_P, _P, _P, _P, c_size_t, _P),
+    "wasmtime_func_call": (_P, _P, _P, _P, c_size_t, _P, c_size_t, _P),
     "wasmtime_instance_export_get": (c_bool, _P, _P, c_char_p, c_size_t, _P),
     "wasmtime_instance_pre_delete": (None, _P),
     "wasmtime_instance_pre_instantiate": (_P, _P, _P, _P, _P),

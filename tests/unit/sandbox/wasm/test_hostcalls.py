@@ -294,6 +294,11 @@ def test_report_is_parsed_and_only_strings_are_taken() -> None:
     assert ran.nova.report_received == GuestReport(type="KeyError")
 
 
+def test_lone_surrogates_of_a_report_are_replaced() -> None:
+    ran = report(rb'{"type": "E\ud800", "message": "\u00e4"}')
+    assert ran.nova.report_received == GuestReport(type="E?", message="ä")
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"\xff\xfe", b"[" * 60_000, b'"x"', b"{", b'{"type": NaN'], ids=repr
 )

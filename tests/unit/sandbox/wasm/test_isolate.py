@@ -145,6 +145,30 @@ def test_guest_without_the_agreed_exports_is_refused() -> None:
     assert "nova_alloc" in ran.error.message
 
 
+@pytest.mark.parametrize(
+    "signature",
+    ["(param i64) (result i32)", "(param i32 i32) (result i32)", "(param i32)"],
+)
+def test_export_of_another_type_is_not_called(signature: str) -> None:
+    result = "(i32.const 0)" if "result" in signature else ""
+    text = f"""(module (memory (export "memory") 1)
+      (func (export "nova_alloc") {signature} {result})
+      (func (export "nova_run") (param i32 i32) (result i32) (i32.const 0)))"""
+    ran = wat.run(text)
+    assert isinstance(ran.error, RuntimeUnavailable)
+    assert ran.error.code == "runtime.guest_refused"
+
+
+def test_result_of_another_type_is_not_read() -> None:
+    ran = wat.run(
+        """(module (memory (export "memory") 1)
+      (func (export "nova_alloc") (param i32) (result i64) (i64.const 64))
+      (func (export "nova_run") (param i32 i32) (result i32) (i32.const 0)))"""
+    )
+    assert isinstance(ran.error, RuntimeUnavailable)
+    assert "no i32" in ran.error.message
+
+
 def test_endless_recursion_is_an_ending_not_a_crash() -> None:
     recurse = "(call $nova_run (local.get $pointer) (local.get $length))"
     ran = wat.run(wat.module(f"(i32.add (i32.const 1) {recurse})"))

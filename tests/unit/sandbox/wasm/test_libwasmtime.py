@@ -67,6 +67,7 @@ def _width(kind: object) -> int:
         (libwasmtime.Extern, "wasmtime_extern"),
         (libwasmtime.Instance, "wasmtime_instance"),
         (libwasmtime.ByteVec, "wasm_byte_vec_t"),
+        (libwasmtime.Value, "wasmtime_val"),
     ],
 )
 def test_struct_has_the_size_of_the_generated_one(ours: type, theirs: str) -> None:
