@@ -19,7 +19,7 @@ DEBUG_VARIABLE = "NOVA_DEBUG"
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Carry out one command and return its exit code. No exception leaves it."""
-    terminal.never_fail_on_encoding()
+    terminal.prepare_streams()
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in ours
     code = _carry_out(arguments, as_json)

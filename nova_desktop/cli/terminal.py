@@ -8,17 +8,23 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import IO, TextIO
 
 from nova_desktop.cli.foreign_text import TerminalFilter, escape_line
 from nova_desktop.model import Cancellation, Stream
 
 
-def never_fail_on_encoding() -> None:
-    """Let a console with a legacy code page show ``\\u25cf`` where it has no ●.
+def prepare_streams() -> None:
+    """Make sure that showing something never ends the program.
 
-    Without this, printing one bullet on a cp1252 console ends the whole program.
+    A console with a legacy code page shows ``\\u25cf`` where it has no ●. A stream that whoever
+    started us had closed (``>&-``) leads nowhere; Python leaves None in its place.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - as long as we
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -54,6 +54,18 @@ def test_any_output_encoding_gets_the_programs_own_bytes(tmp_path: Path, encodin
     assert (work / "●😊.txt").exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="only on POSIX: a shell that closes streams")
+def test_closed_streams_do_not_stop_a_run(tmp_path: Path) -> None:
+    program = tmp_path / "talk.py"
+    program.write_text("print('hi')\nopen('/work/done', 'w').close()\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    words = command("run", str(program), "--work", str(work), "--write", "yes")
+    shell = ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *words]
+    assert subprocess.run(shell, cwd=ROOT, timeout=60, check=False).returncode == 0
+    assert (work / "done").exists()
+
+
 def test_a_reader_that_goes_away_ends_the_run_quietly(tmp_path: Path) -> None:
     program = tmp_path / "talk.py"
     program.write_text("while True:\n    print('line')\n")
