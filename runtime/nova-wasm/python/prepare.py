@@ -112,12 +112,12 @@ def _run_once(source: str) -> None:
 
 
 def _settle() -> None:
-    """Leave no trace of the warm-up, and nothing random, in the snapshot."""
+    """Leave no trace of the warm-up, of the building machine's files, or of chance."""
     linecache.cache.clear()
     warnings.onceregistry.clear()
     sys.argv[:] = [""]
-    sys.path_importer_cache.pop(program.WORK, None)
-    sys.path_importer_cache.pop("", None)
+    for path in sys.path_importer_cache.keys() - {archives.STDLIB, archives.PACKAGES}:
+        del sys.path_importer_cache[path]
     for name in [name for name in sys.modules if name.startswith("_nova_guest")]:
         del sys.modules[name]
     random.seed(0)
