@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -31,7 +32,6 @@ from recipe import (
     sources,
 )
 from recipe.cpython import Variant
-from recipe.snapshot import take_snapshot
 from recipe.toolchain import (
     GUEST_DIRECTORY,
     BuildError,
@@ -39,6 +39,9 @@ from recipe.toolchain import (
     Toolchain,
     check_tools,
 )
+
+if TYPE_CHECKING:
+    from recipe.snapshot import Snapshot
 
 GUEST_EXPORTS = ("memory", "nova_alloc", "nova_run")
 STDLIB_ARCHIVE = "python-stdlib.zip"
@@ -107,27 +110,16 @@ class Build:
         )
 
     def python_snapshot(self) -> None:
-        snapshot = take_snapshot(
-            self._unprepared.read_bytes(),
-            init="nova_init",
-            keep=GUEST_EXPORTS,
-            root=self._prepare_root(),
-        )
-        (self.out / "python.wasm").write_bytes(snapshot.module)
-        print(f"  image {snapshot.span_bytes:,} bytes, {snapshot.data_bytes:,} in use")
+        self._write_snapshot("python", self._unprepared, self._prepare_root())
 
     def javascript(self) -> None:
-        unprepared = self.out / "javascript-unprepared.wasm"
+        unprepared = self.toolchain.work / "javascript.wasm"
         quickjs.link(self.toolchain, unprepared)
         # An empty root: libc notes at its first look-up which descriptors are folders, and
         # never looks again.
-        root = self.out / "empty"
+        root = self.toolchain.work / "empty"
         root.mkdir(exist_ok=True)
-        snapshot = take_snapshot(
-            unprepared.read_bytes(), init="nova_init", keep=GUEST_EXPORTS, root=root
-        )
-        (self.out / "javascript.wasm").write_bytes(snapshot.module)
-        print(f"  image {snapshot.span_bytes:,} bytes, {snapshot.data_bytes:,} in use")
+        self._write_snapshot("javascript", unprepared, root)
 
     def artefacts(self) -> None:
         names = ("python.wasm", "javascript.wasm", STDLIB_ARCHIVE, PACKAGES_ARCHIVE)
@@ -146,13 +138,13 @@ class Build:
         self.cpython()
         self.python_link()
         root = self._prepare_root()
-        instrumented = take_snapshot(
-            self._unprepared.read_bytes(),
-            init="nova_init",
-            keep=(*GUEST_EXPORTS, *profile.TRAINING_EXPORTS),
-            root=root,
-        )
+        instrumented = _snapshot(self._unprepared, root, *profile.TRAINING_EXPORTS)
         profile.train(self.toolchain, instrumented.module, root)
+
+    def _write_snapshot(self, guest: str, linked: Path, root: Path) -> None:
+        snapshot = _snapshot(linked, root)
+        (self.out / f"{guest}.wasm").write_bytes(snapshot.module)
+        print(f"  image {snapshot.span_bytes:,} bytes, {snapshot.data_bytes:,} in use")
 
     @property
     def _unprepared(self) -> Path:
@@ -181,6 +173,14 @@ class Build:
             # It is not installed: this is where its own library lies.
             directory=self.toolchain.work / "native",
         )
+
+
+def _snapshot(linked: Path, root: Path, *more_exports: str) -> Snapshot:
+    # Here, since comparing hashes (--check) shall need nothing but Python.
+    from recipe.snapshot import take_snapshot
+
+    keep = (*GUEST_EXPORTS, *more_exports)
+    return take_snapshot(linked.read_bytes(), init="nova_init", keep=keep, root=root)
 
 
 def _is_for_pip(variable: str) -> bool:
