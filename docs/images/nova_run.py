@@ -46,14 +46,13 @@ def main() -> None:
     screen = f"\x1b[1m$ nova {' '.join(command)}\x1b[0m\n{seen}"
     console = Console(width=COLUMNS, record=True, file=io.StringIO(), color_system="truecolor")
     console.print(Text.from_ansi(screen.rstrip()))
+    console.print()  # the last line's underscores need the room
     # The usual template fetches a font from a server each time somebody looks at the picture.
     template = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     template = re.sub(r"<!--.*?-->", "", template, flags=re.DOTALL)
     # Without this some viewers drop the spaces at the beginning of a coloured piece.
     template = template.replace("<svg ", '<svg xml:space="preserve" ', 1)
     svg = console.export_svg(title="nova run", theme=THEME, code_format=template, unique_id="nova")
-    # Each line is cut to its own height, which takes the underscores from a wider font.
-    svg = re.sub(r' clip-path="url\(#nova-line-\d+\)"', "", svg)
     (HERE / "nova-run.svg").write_text(svg, encoding="utf-8")
 
 
