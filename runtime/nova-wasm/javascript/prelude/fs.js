@@ -7,6 +7,7 @@ import { decode, encode, bufferOf, Buffer } from "node:buffer";
 import { systemError } from "nova:fs_errors";
 import { getCwd } from "nova:cwd";
 import path from "node:path";
+import { setImmediate } from "node:timers";
 import { ReadStream, WriteStream } from "nova:streams";
 import { TypeError, PromiseThen, StringStartsWith } from "nova:primordials";
 import { fileURLToPath, URL } from "node:url";
@@ -415,6 +416,7 @@ export function createReadStream(file, options) {
   };
   const stream = new ReadStream(() => rest(), encodingOf(options) ?? undefined);
   stream.path = file;
+  if (!existsSync(file)) setImmediate(() => stream.resume()); // tells the error, unasked
   return stream;
 }
 

@@ -19,6 +19,7 @@ export class ReadStream extends EventEmitter {
 
   /** The rest of the content, or null when there is none. */
   read() {
+    this.#flowing = true;
     const content = this.#load();
     if (content.length === 0) return null;
     return this.#encoding !== undefined && typeof content !== "string" ? decode(content, this.#encoding) : content;
@@ -120,8 +121,10 @@ export class WriteStream extends EventEmitter {
 
   end(data, encoding, callback) {
     const done = [data, encoding, callback].find((argument) => typeof argument === "function");
-    if (data !== undefined && data !== null && typeof data !== "function") this.write(data, encoding);
     if (this.#ended) return this;
+    if (data !== undefined && data !== null && typeof data !== "function") {
+      this.write(data, typeof encoding === "string" ? encoding : undefined);
+    }
     this.#ended = true;
     this.writable = false;
     this.#close();
