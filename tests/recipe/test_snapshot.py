@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import wasmtime
-from recipe.snapshot import FIXED_TIME_NS, SnapshotError, read_signed, signed, take_snapshot
+from recipe.fixed_world import FIXED_TIME_NS
+from recipe.snapshot import SnapshotError, read_signed, signed, take_snapshot
 
 COUNTER = """
 (module

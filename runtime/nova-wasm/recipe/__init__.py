@@ -8,6 +8,7 @@
 ``quickjs``     QuickJS for the guest
 ``profile``     the training run behind the committed profile (only on demand)
 ``stdlib``      the archive of Python's standard library
+``fixed_world`` what a guest sees while it is initialised: files, clock, entropy that never vary
 ``snapshot``    runs a guest's initialisation and keeps the memory it left
 ``manifest``    what was built from what; comparing it with what is in ``dist``
 """

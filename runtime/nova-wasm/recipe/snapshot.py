@@ -1,8 +1,7 @@
 """Runs a guest's initialisation once and writes a module that starts with the memory it left.
 
-What makes it deterministic: the clock stands still, the entropy is fixed, there are no
-environment and no arguments, and the only files are those of one folder, seen as ``/``. The
-result keeps code and imports as they were; memory, globals and exports are rewritten:
+What initialisation sees never varies (``fixed_world``). The result keeps code and imports as they
+were; memory, globals and exports are rewritten:
 
 - the memory becomes **one** data segment from the first byte that is not zero to the last, since
   wasmtime maps an image copy-on-write only if it is compact (a span below 16 MiB, or less than
@@ -24,7 +23,8 @@ from pathlib import Path
 import wasmtime
 from wasmtime import _bindings as bindings  # the one setter that Config lacks
 
-FIXED_TIME_NS = 1_700_000_000 * 10**9
+from recipe.fixed_world import FixedWorld, read_tree
+
 GLOBAL_EXPORT = "nova_snapshot_global_{}"
 PAGE_BYTES = 65536
 STACK_LIMIT_BYTES = 16 << 20
@@ -215,54 +215,20 @@ def new_engine(*, optimise: bool) -> wasmtime.Engine:
     return wasmtime.Engine(config)
 
 
-def _linker(engine: wasmtime.Engine, module: wasmtime.Module) -> wasmtime.Linker:
-    linker = wasmtime.Linker(engine)
-    linker.define_wasi()
-    linker.allow_shadowing = True
-    i32, i64 = wasmtime.ValType.i32(), wasmtime.ValType.i64()
-    successful, fault = 0, 21
-
-    def write(caller: wasmtime.Caller, pointer: int, data: bytes) -> int:
-        memory = caller["memory"]
-        pointer %= 1 << 32
-        if not isinstance(memory, wasmtime.Memory) or pointer + len(data) > memory.data_len(caller):
-            return fault
-        memory.write(caller, data, pointer)
-        return successful
-
-    def clock_time_get(caller: wasmtime.Caller, _clock: int, _precision: int, out: int) -> int:
-        return write(caller, out, FIXED_TIME_NS.to_bytes(8, "little"))
-
-    def random_get(caller: wasmtime.Caller, pointer: int, length: int) -> int:
-        return write(caller, pointer, bytes(i & 0xFF for i in range(length % (1 << 32))))
-
-    for name, function, parameters in (
-        ("clock_time_get", clock_time_get, [i32, i64, i32]),
-        ("random_get", random_get, [i32, i32]),
-    ):
-        linker.define_func(
-            "wasi_snapshot_preview1",
-            name,
-            wasmtime.FuncType(parameters, [i32]),
-            function,
-            access_caller=True,
-        )
-    linker.define_unknown_imports_as_traps(module)
-    return linker
-
-
 def _initialise(module_bytes: bytes, init: str, root: Path | None) -> tuple[bytes, dict[str, int]]:
     """The memory and the values of the exported globals after initialisation."""
     engine = new_engine(optimise=False)  # it runs once
     module = wasmtime.Module(engine, module_bytes)
     store = wasmtime.Store(engine)
-    wasi = wasmtime.WasiConfig()
-    wasi.inherit_stdout()
-    wasi.inherit_stderr()
-    if root is not None:
-        wasi.preopen_dir(str(root), "/", fs_mutable=False)
-    store.set_wasi(wasi)
-    exports = _linker(engine, module).instantiate(store, module).exports(store)
+    world = FixedWorld(read_tree(root))
+    linker = wasmtime.Linker(engine)
+    world.define(linker)
+    linker.define_unknown_imports_as_traps(module)
+    exports = linker.instantiate(store, module).exports(store)
+    memory = exports.get("memory")
+    if not isinstance(memory, wasmtime.Memory):
+        raise SnapshotError("the module exports no memory")
+    world.memory, world.store = memory, store
     try:
         for name in ("_initialize", init):
             function = exports.get(name)
@@ -270,11 +236,8 @@ def _initialise(module_bytes: bytes, init: str, root: Path | None) -> tuple[byte
                 function(store)
             elif name == init:
                 raise SnapshotError(f"the module exports no function {init}")
-    except (wasmtime.Trap, wasmtime.WasmtimeError, wasmtime.ExitTrap) as error:
+    except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
         raise SnapshotError(f"{init} failed: {error}") from error
-    memory = exports.get("memory")
-    if not isinstance(memory, wasmtime.Memory):
-        raise SnapshotError("the module exports no memory")
     image = ctypes.string_at(
         ctypes.addressof(memory.data_ptr(store).contents), memory.data_len(store)
     )
