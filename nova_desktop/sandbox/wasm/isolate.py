@@ -135,6 +135,8 @@ class _Scratch(threading.local):
         self.trap = c_void_p()
         self.arguments = (Value * 2)()
         self.result = Value()
+        self.ended: list[int] = []
+        """Stores of runs that are over, not yet freed."""
 
 
 class Isolate:
@@ -226,7 +228,8 @@ class Isolate:
         """Run one program in a fresh instance; returns its exit code.
 
         Blocks. Only on a thread whose stack was checked (``scheduler``), since a guest's
-        recursion may use ``WASM_STACK_BYTES`` of it.
+        recursion may use ``WASM_STACK_BYTES`` of it. ``free_ended`` must follow on the same
+        thread.
 
         Raises:
             BaseException: whatever a host function raised (``GuestExit``, ``RunEnded``, a bug).
@@ -245,10 +248,19 @@ class Isolate:
             with self._ticker.running(), run_on_this_thread(wasi, nova):
                 return self._run_in(context, guest, request, wasi, nova)
         finally:
-            # First nobody can reach the store any more, then it goes.
+            # Nobody can reach the store any more; free_ended lets it go.
             budget.attach_guest(_no_memory, _no_change)
             nova.close()
-            library.wasmtime_store_delete(store)
+            self._scratch.ended.append(store)
+
+    def free_ended(self) -> None:
+        """Free the stores of this thread's ended runs.
+
+        Apart from ``run``, since giving a run's memory back to the system takes as long as a
+        short program: the caller has its result before.
+        """
+        while self._scratch.ended:
+            self.library.wasmtime_store_delete(self._scratch.ended.pop())
 
     def _run_in(
         self, context: int, guest: CompiledGuest, request: bytes, wasi: WasiHost, nova: NovaHost

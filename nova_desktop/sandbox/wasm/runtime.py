@@ -7,6 +7,7 @@ say in one word how it ended.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import struct
@@ -71,11 +72,11 @@ class WasmRuntime:
     ) -> None:
         self._cache = CompiledCache(cache)
         self._dist = dist
-        self._scheduler = Scheduler(workers)
+        self._isolate: list[Isolate] = []  # none or one; shared with threads and finalizer
+        self._scheduler = Scheduler(workers, functools.partial(_free_ended, self._isolate))
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._guests: Guests | None = None
-        self._isolate: list[Isolate] = []  # none or one; shared with the finalizer
         self._compiled: dict[Language, CompiledGuest] = {}
         self._live: set[Cancellation] = set()
         # Guest threads must not outlive the interpreter: while it ends, a thread that wants to
@@ -247,6 +248,11 @@ def _close(
     with lock:  # somebody may be compiling
         while isolates:
             isolates.pop().close()
+
+
+def _free_ended(isolates: list[Isolate]) -> None:
+    for isolate in isolates:
+        isolate.free_ended()
 
 
 def _closed() -> RuntimeUnavailable:

@@ -89,7 +89,11 @@ class _Worker:
 class Scheduler:
     """Runs work on guest threads, in the order in which it came."""
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(
+        self, workers: int | None = None, after_each: Callable[[], None] | None = None
+    ) -> None:
+        """``after_each`` is called on the thread of each job once its caller has the result."""
+        self._after_each = after_each
         self.workers = workers or _cores()
         # Reentrant: the collector may close a forgotten scheduler at any point of this thread.
         self._lock = threading.RLock()
@@ -208,11 +212,11 @@ class Scheduler:
                 job.run()
             else:
                 job.fail(fault)
-            # Free before the caller goes on: else its next run would start one more thread.
-            rests = self._take_next(worker)
             job.done.release()
             del job
-            if rests:
+            if self._after_each is not None:
+                self._after_each()
+            if self._take_next(worker):
                 self._rest(worker)
         with self._lock:
             self._threads.pop(threading.get_ident(), None)

@@ -64,10 +64,23 @@ def test_threads_are_reused_and_never_more_than_asked_for(two: Scheduler) -> Non
     assert len(idents) == two.threads == 2
 
 
-def test_one_run_after_the_other_needs_one_thread(two: Scheduler) -> None:
-    for _ in range(200):
-        two.execute(lambda queued_ns: None, Cancellation())
-    assert two.threads == 1
+def test_result_is_handed_over_before_the_thread_tidies_up() -> None:
+    tidying = threading.Event()
+    go_on = threading.Event()
+    finished: list[int] = []
+
+    def tidy() -> None:
+        tidying.set()
+        go_on.wait(5)
+        finished.append(threading.get_ident())
+
+    one = Scheduler(1, after_each=tidy)
+    thread = one.execute(lambda queued_ns: threading.get_ident(), Cancellation())
+    assert tidying.wait(5)
+    assert finished == []
+    go_on.set()
+    one.close()
+    assert finished == [thread]
 
 
 def test_short_runs_pass_while_one_thread_is_taken_by_a_long_one(two: Scheduler) -> None:

@@ -161,6 +161,7 @@ def run(
         except BaseException as error:
             ran.error = error
         ran.seconds = control.timeout_s - control.left()
+        shared_isolate().free_ended()
 
     shared_scheduler().execute(on_guest_thread, Cancellation())
     return ran
