@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nova_desktop.model import MIB, Status
+from nova_desktop.model import KIB, MIB, Status
 from tests.guest.conftest import Programs
 
 
@@ -215,6 +215,20 @@ def test_memory_that_is_used_up_is_told_by_the_program_and_the_host(javascript: 
     ]:
         ran = javascript(f"console.log('kept'); {source}", memory_bytes=64 * MIB)
         assert (ran.status, ran.stdout) == (Status.OUT_OF_MEMORY, "kept\n"), (source, ran)
+        assert "out of memory" in ran.stderr
+
+
+def test_running_out_of_memory_at_any_moment_is_the_programs_own_error(
+    javascript: Programs,
+) -> None:
+    """The last allocation is another one each time: an object, its stack, a handler's text."""
+    for step in range(12):
+        ran = javascript(
+            "const a = []; for (;;) a.push({ x: 1, y: [1, 2, 'z' + a.length] })",
+            memory_bytes=16 * MIB + step * 3 * 64 * KIB,
+        )
+        assert ran.status is Status.OUT_OF_MEMORY, (step, ran)
+        assert ran.exit_code == 1
         assert "out of memory" in ran.stderr
 
 
