@@ -20,7 +20,6 @@ from nova_desktop.sandbox.wasm.program import GuestProgram, GuestReport
 from nova_desktop.sandbox.wasm.runtime import WasmRuntime
 from nova_desktop.settings.paths import Paths
 
-
 PROGRAM_NAMES = {Language.PYTHON: "prog.py", Language.JAVASCRIPT: "main.js"}
 
 
