@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from recipe import manifest
-from recipe.toolchain import BuildError
+from recipe.toolchain import GUEST_DIRECTORY, BuildError
 
 LIMIT_BYTES = 15 << 20
 
@@ -27,7 +27,7 @@ def test_a_changed_artefact_is_found(tmp_path: Path) -> None:
 
 def test_a_changed_recipe_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = shutil.copytree(
-        manifest.GUEST_DIRECTORY, tmp_path / "guests", ignore=shutil.ignore_patterns("dist")
+        GUEST_DIRECTORY, tmp_path / "guests", ignore=shutil.ignore_patterns("dist")
     )
     monkeypatch.setattr(manifest, "GUEST_DIRECTORY", copy)
     before = manifest.recipe_sha256()
@@ -41,7 +41,7 @@ def test_the_hash_of_the_recipe_does_not_depend_on_its_folder(
 ) -> None:
     before = manifest.recipe_sha256()
     copy = shutil.copytree(
-        manifest.GUEST_DIRECTORY, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("dist")
+        GUEST_DIRECTORY, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("dist")
     )
     monkeypatch.setattr(manifest, "GUEST_DIRECTORY", copy)
     assert manifest.recipe_sha256() == before
