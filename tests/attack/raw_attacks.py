@@ -388,7 +388,6 @@ MODULE_ATTACKS: tuple[ModuleAttack, ...] = (
         name="has-more-tables-than-allowed",
         text=_module("", extra="(table 1 funcref) (table 1 funcref) (table 1 funcref)"),
         control=_module("", extra="(table 1 funcref)"),
-        statuses=frozenset({Status.FAILED}),
     ),
     ModuleAttack(
         name="recurses-without-end-in-raw-code",
