@@ -47,9 +47,12 @@ def exit_code_of(result: ExecutionResult, *, wanted: Collection[str] = ()) -> in
     """The command's exit code.
 
     ``wanted``: paths whose change the owner allowed. One that was withheld all the same must
-    not look like success to a script.
+    not look like success to a script, nor must a program that ended well whose changes could not
+    be told or written.
     """
     code = OF_STATUS[result.status]
-    if code == OK and any(note.path in wanted for note in result.withheld):
+    if code == OK and (
+        result.error is not None or any(note.path in wanted for note in result.withheld)
+    ):
         return REFUSED
     return code

@@ -72,12 +72,20 @@ def missing_sibling(program: Program, error: ErrorInfo | None) -> str:
         candidates.append(path.removeprefix("/work/").removeprefix("./"))
     for name in candidates:
         inside = name and not Path(name).is_absolute() and ".." not in Path(name).parts
-        if inside and "\0" not in name and (program.folder / name).exists():
+        if inside and _exists(program.folder / name):
             return (
                 f"{name} lies beside your program but was not staged:"
                 f" add --work {_quoted(program.folder)}"
             )
     return ""
+
+
+def _exists(path: Path) -> bool:
+    """``Path.exists``, for a name that the program made up: too long, unreadable, with a NUL."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _quoted(folder: Path) -> str:

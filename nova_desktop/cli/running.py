@@ -173,7 +173,7 @@ def _run_for_a_person(
 
 def _worth_telling(result: ExecutionResult) -> bool:
     """Into a log or a pipe, a run that simply went well says nothing, as other tools do."""
-    ordinary = result.status is Status.FINISHED and result.sandboxed
+    ordinary = result.status is Status.FINISHED and result.sandboxed and result.error is None
     return not ordinary or bool(result.files or result.denied or result.left_out)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from nova_desktop.cli.foreign_text import escape_line
 from nova_desktop.cli.terminal import Style
 from nova_desktop.cli.units import size_in_words, time_in_words
 from nova_desktop.model import ChangeKind, ErrorInfo, ExecutionResult, FileChange, PathNote, Status
+
+T = TypeVar("T")
 
 FOREIGN = "│ "
 """Begins each line that holds words somebody else chose."""
@@ -88,12 +91,12 @@ def change_lines(changes: Sequence[FileChange], style: Style) -> list[str]:
             note += style.bad("  other programs run or obey this")
         return f"{FOREIGN}{paint[change.kind](f'{change.kind:<8}')}  {size:>9}  {name}{note}"
 
-    return _shortened([line(change) for change in changes])
+    return _shortened(changes, line)
 
 
 def note_lines(notes: Sequence[PathNote]) -> list[str]:
     return _shortened(
-        [f"{FOREIGN}{escape_line(note.path)}: {escape_line(note.reason)}" for note in notes]
+        notes, lambda note: f"{FOREIGN}{escape_line(note.path)}: {escape_line(note.reason)}"
     )
 
 
@@ -156,7 +159,9 @@ def _written_lines(result: ExecutionResult, style: Style, how_to_write: str) -> 
     return [f"{line}: {how_to_write}" if how_to_write else line]
 
 
-def _shortened(lines: list[str]) -> list[str]:
-    if len(lines) <= MAX_LINES:
-        return lines
-    return [*lines[: MAX_LINES - 1], f"{FOREIGN}and {len(lines) - MAX_LINES + 1} more"]
+def _shortened(items: Sequence[T], line: Callable[[T], str]) -> list[str]:
+    """Only what is shown is put into words: a plan may name files by the hundred thousand."""
+    if len(items) <= MAX_LINES:
+        return [line(item) for item in items]
+    shown = MAX_LINES - 1
+    return [*map(line, items[:shown]), f"{FOREIGN}and {len(items) - shown} more"]

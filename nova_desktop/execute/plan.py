@@ -7,19 +7,27 @@ that was written again with the same bytes is no change.
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nova_desktop.execute.media import media_type
 from nova_desktop.execute.runs_outside import runs_outside
 from nova_desktop.execute.text import printable
-from nova_desktop.execute.workspace import Staged
+from nova_desktop.execute.workspace import MAX_PATH_BYTES, Staged
 from nova_desktop.hostfs import NameRules, collision_key, name_problem
-from nova_desktop.model import ChangeKind, FileChange, PathNote
+from nova_desktop.model import ChangeKind, ErrorInfo, FileChange, PathNote
 from nova_desktop.sandbox.runtime import WorkEntry
+from nova_desktop.sandbox.wasm.budget import BudgetExceeded, MemoryBudget
 
 _EXECUTE_BITS = 0o111
+
+_SEEN_BYTES = 256
+_PLANNED_BYTES = 512
+"""What comparing an entry makes us hold, besides its path twice: while comparing, and as long
+as the plan lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,8 @@ class ChangePlan:
     planned: tuple[Planned, ...] = ()
     withheld: tuple[PathNote, ...] = ()
     """Changes that cannot be written here whatever the owner says, each with its reason."""
+    error: ErrorInfo | None = None
+    """Set when there is no plan, for a reason that concerns all of it."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -81,19 +91,47 @@ def make_plan(
     only: str | None = None,
     rules: NameRules = NameRules.POSIX,
     most_bytes: int,
+    budget: MemoryBudget | None = None,
 ) -> ChangePlan:
     """Compare what was staged with what the guest left.
 
     ``left_out``: paths that exist on the host unseen. ``only``: the one file that was given.
     ``rules``: whose names can be held where the plan will be written. ``most_bytes``: bytes of
     new content at most, together; only files with holes can pass the run's memory budget, and
-    a hole of a terabyte costs its maker nothing.
+    a hole of a terabyte costs its maker nothing. ``budget``: the run's, which the plan is charged
+    to; a guest can nest folders so that each of its many files has a path of kilobytes.
     """
+    charge = (budget or MemoryBudget(sys.maxsize)).charge
+    try:
+        return _make_plan(staged, entries, left_out, only, rules, most_bytes, charge)
+    except BudgetExceeded:
+        return ChangePlan(error=_too_many())
+
+
+def _too_many() -> ErrorInfo:
+    return ErrorInfo(
+        "apply.too_many",
+        "The program left more names than the run's memory limit leaves room to compare; none of"
+        " its changes are kept.",
+        "Let it make fewer files or shorter names, or raise the limit with --memory.",
+    )
+
+
+def _make_plan(
+    staged: Mapping[str, Staged],
+    entries: Iterable[WorkEntry],
+    left_out: Sequence[PathNote],
+    only: str | None,
+    rules: NameRules,
+    most_bytes: int,
+    charge: Callable[[int], None],
+) -> ChangePlan:
     planned: list[Planned] = []
     impossible: list[PathNote] = []
     kept: set[str] = set()
     seen: set[str] = set()
     for entry in entries:
+        charge(_SEEN_BYTES + 2 * sys.getsizeof(entry.path))
         if printable(entry.path) != entry.path:
             impossible.append(
                 PathNote(printable(entry.path), "its name is not valid Unicode", "name.not_unicode")
@@ -111,10 +149,14 @@ def make_plan(
             reason = f"its {entry.size:,} bytes are more than the run's memory limit"
             impossible.append(PathNote(entry.path, reason, "apply.too_large"))
         elif (found := _compared(entry, before, staged)) is not None:
+            charge(_PLANNED_BYTES)
             planned.append(found)
         if before is not None:
             kept.add(entry.path)
-    planned += [_deleted(path, before) for path, before in staged.items() if path not in seen]
+    for path, before in staged.items():
+        if path not in seen:
+            charge(_PLANNED_BYTES)
+            planned.append(_deleted(path, before))
     planned.sort(key=lambda item: (item.change.path, item.change.kind is ChangeKind.CREATED))
     occupied = kept | {note.path for note in left_out}
     withheld = impossible + _impossible(planned, occupied, only, rules)
@@ -181,7 +223,8 @@ def _impossible(
     ``planned`` is sorted, so a folder comes before what is in it.
     """
     notes: dict[str, PathNote] = {}
-    taken = {_collision_path(path): path for path in occupied}
+    collision_path = _collision_paths()
+    taken = {collision_path(path): path for path in sorted(occupied)}
     for item in planned:
         path = item.change.path
         if item.change.kind is not ChangeKind.CREATED:
@@ -195,8 +238,11 @@ def _impossible(
             )
         elif problem := name_problem(name, rules):
             notes[path] = PathNote(path, problem.reason, problem.code)
+        elif len(path) > MAX_PATH_BYTES or len(path.encode()) > MAX_PATH_BYTES:
+            reason = f"its path is longer than {MAX_PATH_BYTES} bytes"
+            notes[path] = PathNote(path, reason, "name.too_long")
         else:
-            other = taken.setdefault(_collision_path(path), path)
+            other = taken.setdefault(collision_path(path), path)
             if other != path:
                 notes[path] = PathNote(
                     path, f"some systems take it for {other}, which exists", "name.collision"
@@ -208,8 +254,18 @@ def _impossible(
     return list(notes.values())
 
 
-def _collision_path(path: str) -> str:
-    return "/".join(map(collision_key, path.split("/")))
+def _collision_paths() -> Callable[[str], str]:
+    """``collision_key`` of whole paths; what was found for a folder serves all that is in it."""
+
+    @functools.lru_cache(maxsize=128)
+    def of_folder(path: str) -> str:
+        return of_path(path)
+
+    def of_path(path: str) -> str:
+        folder, slash, name = path.rpartition("/")
+        return f"{of_folder(folder)}/{collision_key(name)}" if slash else collision_key(name)
+
+    return of_path
 
 
 def _sha256(chunks: Iterator[bytes | bytearray | memoryview]) -> str:

@@ -7,6 +7,8 @@ owner names them one by one.
 
 from __future__ import annotations
 
+import functools
+
 from nova_desktop.hostfs import collision_key
 
 _FOLDERS = {
@@ -172,17 +174,30 @@ def runs_outside(path: str, *, new_execute_bit: bool = False) -> str:
     """
     if new_execute_bit:
         return "it became an executable program"
-    parts = [_same_name(part) for part in path.split("/")]
-    for part in parts:
-        if part in _FOLDERS:
-            return _FOLDERS[part]
-    name = parts[-1]
-    if name in _NAMES:
-        return _NAMES[name]
-    # Every suffix, not only the last: "page.html.lnk" and "x.pth" alike.
-    dot = name.rfind(".")
-    return _SUFFIXES.get(name[dot:], "") if dot >= 0 else ""
+    if reason := _folder_reason(path):
+        return reason
+    for name in _same_names(path.rpartition("/")[2]):
+        if name in _NAMES:
+            return _NAMES[name]
+        dot = name.rfind(".")
+        if dot >= 0 and name[dot:] in _SUFFIXES:
+            return _SUFFIXES[name[dot:]]
+    return ""
 
 
-def _same_name(part: str) -> str:
-    return collision_key(part.partition(":")[0]).rstrip(". ")
+# A guest may make 100,000 files at the end of a path of 60 long names: each folder is looked at
+# once, not once for each file in it.
+@functools.lru_cache(maxsize=128)
+def _folder_reason(path: str) -> str:
+    """Why other programs obey what is in this folder, or in one of those above it."""
+    folder, _, name = path.rpartition("/")
+    if folder and (reason := _folder_reason(folder)):
+        return reason
+    return next((_FOLDERS[same] for same in _same_names(name) if same in _FOLDERS), "")
+
+
+def _same_names(part: str) -> tuple[str, ...]:
+    """The names that some file system takes ``part`` for."""
+    whole = collision_key(part)
+    # On Windows "x:y" is a stream of the file x; elsewhere it is a name like any other.
+    return whole.rstrip(". "), whole.partition(":")[0].rstrip(". ")

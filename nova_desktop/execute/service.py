@@ -158,7 +158,7 @@ class _Run:
             on_output=on_output,
         )
         outcome, error = self._explain(outcome, staging, on_output)
-        plan = self._plan(workspace, staging, files)
+        plan = self._plan(workspace, staging, files, budget)
         applied = self._apply(workspace, plan, approve)
         contents = _contents(plan, files) if workspace is None else {}
         return self._result(outcome, error, staging, plan, applied, contents)
@@ -236,7 +236,11 @@ class _Run:
         return dataclasses.replace(outcome, stderr=outcome.stderr + line), error
 
     def _plan(
-        self, workspace: HostWorkspace | None, staging: Staging, files: WorkFiles
+        self,
+        workspace: HostWorkspace | None,
+        staging: Staging,
+        files: WorkFiles,
+        budget: MemoryBudget,
     ) -> ChangePlan:
         wanted = self.request.workspace
         if wanted is not None and wanted.read_only:
@@ -250,12 +254,13 @@ class _Run:
             only=None if workspace is None else workspace.only,
             rules=NameRules.of_this_system(),
             most_bytes=self.request.limits.memory_bytes,
+            budget=budget,
         )
 
     def _apply(
         self, workspace: HostWorkspace | None, plan: ChangePlan, approve: ApproveCallback | None
     ) -> Applied:
-        unwritten = Applied(withheld=plan.withheld)
+        unwritten = Applied(withheld=plan.withheld, error=plan.error)
         # A run that its owner stopped is half done: she is not asked to write its halves.
         if workspace is None or approve is None or self.cancellation.requested:
             return unwritten

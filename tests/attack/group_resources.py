@@ -189,6 +189,21 @@ for n in range(60_000): os.mkdir(f"@SCRATCH@/d{{n}}")
         limits=Limits(timeout_s=5.0, memory_bytes=40 * MIB),
     ),
     _a(
+        "gives-many-files-paths-of-kilobytes",
+        f"""
+import os
+os.chdir("@SCRATCH@"); os.mkdir("base"); made = 0
+try:
+    for made in range(60_000): open(f"base/{{made:x}}", "w").close()
+except OSError:
+    for n in range(400): os.unlink(f"base/{{n:x}}")
+for n in range(60):
+    os.mkdir("over"); os.rename("base", "over/" + "n" * 250); os.rename("over", "base")
+if made == 59_999: {SHOW}
+""",
+        limits=Limits(timeout_s=5.0, memory_bytes=40 * MIB),
+    ),
+    _a(
         "nests-folders-without-end",
         f"""
 import os

@@ -322,7 +322,17 @@ def test_a_file_beside_the_program_that_was_not_staged_is_named(
 
 
 @pytest.mark.parametrize(
-    "details", [{"module": "numpy"}, {"path": "../report.py"}, {"path": "/etc/passwd"}, {}]
+    "details",
+    [
+        {"module": "numpy"},
+        {"path": "../report.py"},
+        {"path": "/etc/passwd"},
+        {"path": "a" * 5000},
+        {"module": "b" * 300},
+        {"path": "a\0b"},
+        {"path": "report.py/x"},
+        {},
+    ],
 )
 def test_what_does_not_lie_beside_the_program_gets_no_such_hint(
     engine: FakeEngine, nova: Nova, program: Path, details: dict[str, str]
@@ -410,6 +420,16 @@ def test_each_ending_has_its_exit_code_whatever_the_programs_own(
 ) -> None:
     engine.behaviour = lambda run: finished(status=status, exit_code=guest_code)
     assert nova("run", str(program), *as_json).code == expected
+
+
+def test_a_program_that_ended_well_without_its_changes_is_no_success(
+    engine: FakeEngine, nova: Nova, program: Path
+) -> None:
+    error = ErrorInfo("apply.too_many", "Too many names.", "Make fewer.")
+    engine.behaviour = lambda run: finished(error=error)
+    ended = nova("run", str(program))
+    assert ended.code == 3
+    assert "Too many names." in ended.stderr
 
 
 @pytest.mark.parametrize(

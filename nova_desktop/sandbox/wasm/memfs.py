@@ -170,9 +170,17 @@ class MemoryFileSystem:
 
     def walk(self) -> Iterator[WorkEntry]:
         """All of ``/work``: a directory before what it holds, names in code point order."""
-        pending = _children("", self.work)
+        # Names of a directory, not paths, are held while it is walked: a long path times all the
+        # names in it would be many times what they were charged.
+        pending = [("", _children(self.work))]
         while pending:
-            path, node = pending.pop()
+            prefix, children = pending[-1]
+            found = next(children, None)
+            if found is None:
+                pending.pop()
+                continue
+            name, node = found
+            path = prefix + name.decode()
             is_directory = isinstance(node, Directory)
             yield WorkEntry(
                 path=path,
@@ -185,7 +193,7 @@ class MemoryFileSystem:
                 _node=node,
             )
             if isinstance(node, Directory):
-                pending += _children(path + "/", node)
+                pending.append((path + "/", _children(node)))
 
     # For the guest, through the WASI functions
 
@@ -445,10 +453,9 @@ def _staged_name(part: str) -> bytes:
     return name
 
 
-def _children(prefix: str, directory: Directory) -> list[tuple[str, Node]]:
-    """Path and node of each entry, last name first: the order of a stack."""
-    return [
-        (prefix + name.decode(), entry.node)
-        for name, entry in sorted(directory.entries.items(), reverse=True)
-        if entry.node is not None
-    ]
+def _children(directory: Directory) -> Iterator[tuple[bytes, Node]]:
+    """Name and node of each entry, in the order of the names."""
+    for name in sorted(directory.entries):
+        node = directory.get(name)
+        if node is not None:
+            yield name, node

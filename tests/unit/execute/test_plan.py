@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from nova_desktop.execute.plan import ChangePlan, make_plan
 from nova_desktop.execute.workspace import Staged
 from nova_desktop.hostfs import NameRules
 from nova_desktop.model import MIB, ChangeKind, PathNote
+from nova_desktop.sandbox.wasm.budget import MemoryBudget
 
 
 @dataclass(frozen=True)
@@ -230,3 +232,33 @@ def test_content_can_be_read_from_the_plan() -> None:
     for path in ("gone", "other"):
         with pytest.raises(KeyError):
             plan.read(path)
+
+
+@pytest.mark.security
+def test_a_plan_is_charged_to_the_runs_budget() -> None:
+    """Each file may have a path of kilobytes, which the guest itself was not charged for."""
+    folder = "/".join(["d" * 250] * 15)
+    entries = [Entry(f"{folder}/{n}") for n in range(1000)]
+    plan = make_plan({}, entries, most_bytes=MIB, budget=MemoryBudget(10 * MIB))
+    assert len(plan.changes) == 1000
+    plan = make_plan({"a": _file()}, entries, most_bytes=MIB, budget=MemoryBudget(5 * MIB))
+    assert plan.changes == ()
+    assert plan.error is not None
+    assert plan.error.code == "apply.too_many"
+
+
+@pytest.mark.security
+def test_a_path_that_grew_too_long_by_renames_is_withheld() -> None:
+    folders = ["/".join(["d" * 250] * depth) for depth in range(1, 20)]
+    plan = _plan({}, [Entry(folder, is_directory=True) for folder in folders])
+    assert set(_withheld(plan)) == set(folders[16:])
+    assert set(_withheld(plan).values()) == {"name.too_long"}
+
+
+@pytest.mark.security
+def test_files_that_share_a_long_folder_are_compared_in_little_time() -> None:
+    folder = "/".join(["\u00e9" * 30] * 60)
+    entries = [Entry(f"{folder}/{n}") for n in range(3000)]
+    started = time.process_time()
+    assert len(_plan({}, entries).changes) == 3000
+    assert time.process_time() - started < 2.0  # 7 s when each folder is folded for each file

@@ -68,6 +68,8 @@ def test_what_other_programs_obey_is_marked(path: str) -> None:
         "RUN.BAT",
         "run.bat...",
         "run.bat:stream",
+        "stream:run.bat",
+        "a:b.desktop",
         "Package.JSON",
     ],
 )
