@@ -40,7 +40,7 @@ def test_monotonic_advances_and_does_not_tell_the_uptime() -> None:
 
 
 def test_the_monotonic_clock_goes_on_where_the_snapshots_stood() -> None:
-    recipe = Path(__file__).parents[4] / "runtime/nova-wasm/recipe/snapshot.py"
+    recipe = Path(__file__).parents[4] / "runtime/nova-wasm/recipe/fixed_world.py"
     found = re.search(r"^FIXED_TIME_NS = ([\d_]+) \* 10\*\*9$", recipe.read_text(), re.MULTILINE)
     assert found
     assert int(found[1]) * 10**9 == MONOTONIC_START_NS
