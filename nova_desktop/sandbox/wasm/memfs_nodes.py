@@ -207,7 +207,8 @@ class RegularFile(Node):
     def _cut(self, size: int) -> None:
         released = 0
         cut, keep = divmod(size, CHUNK_BYTES)
-        for index in [index for index in self._chunks if index >= cut]:
+        beyond = [index for index in self._chunks if index >= cut]
+        for index in beyond:
             chunk = self._chunks[index]
             if index == cut and keep:
                 # A slice, not `del`: deleting from a bytearray may keep the memory.
@@ -217,6 +218,8 @@ class RegularFile(Node):
             else:
                 del self._chunks[index]
                 released += OBJECT_BYTES + len(chunk)
+        if len(beyond) > len(self._chunks):
+            self._chunks = dict(self._chunks)  # see Directory.remove
         if size < self._base_end:
             self._base_end = size
             if size == 0:
@@ -370,6 +373,8 @@ class Directory(Node):
         entry.name = b""
         if len(self._order) > 2 * len(self.entries) + 32:
             self._order = list(self.entries.values())
+            # Anew: a dictionary keeps the room of all it ever held, which nobody is charged for.
+            self.entries = dict(self.entries)
 
     def listing(self, cookie: int, before: int) -> Iterator[tuple[int, bytes, Node]]:
         """``(next cookie, name, node)`` from ``cookie`` on, of the names whose serial number is

@@ -210,6 +210,29 @@ def test_making_and_removing_names_for_ever_holds_no_more_than_the_names_there()
     assert len(names(folder)) == 10
 
 
+@pytest.mark.security
+def test_what_was_emptied_holds_no_room_that_nobody_is_charged_for() -> None:
+    node = new_file()[0]
+    file = new_file(total=200 * MIB)[0]
+    tracemalloc.start()
+    try:
+        emptied = [directory() for _ in range(5)]
+        for folder in emptied:
+            for i in range(5000):
+                folder.add(b"%d" % i, node)
+            for i in range(5000):
+                folder.remove(b"%d" % i)
+        held, _ = tracemalloc.get_traced_memory()
+        for index in range(30_000):
+            file.write(index * CHUNK_BYTES, b"x")
+        file.truncate(0)
+        held_by_file = tracemalloc.get_traced_memory()[0] - held
+    finally:
+        tracemalloc.stop()
+    assert held < 5 * 16 * KIB
+    assert held_by_file < 32 * KIB
+
+
 def test_reading_on_is_as_quick_in_a_large_directory() -> None:
     """A call reads from its cookie on and does not walk what was read before."""
     folder = directory()
