@@ -65,7 +65,9 @@ def train(toolchain: Toolchain, instrumented: bytes, root: Path) -> None:
     text = toolchain.work / "out" / "training.proftext"
     text.write_bytes(b"\n".join(_text_profile(_run(instrumented, root))))
     PROFILE.parent.mkdir(exist_ok=True)
-    toolchain.run([tool, "merge", "--sparse", "-o", PROFILE, text])
+    # Not --sparse: functions that never ran must be known to be cold, or all of them would be
+    # optimised and inlined as if they were hot, and linking takes ten times as long.
+    toolchain.run([tool, "merge", "-o", PROFILE, text])
     print(f"  {PROFILE.name}: {PROFILE.stat().st_size:,} bytes")
 
 
