@@ -17,7 +17,14 @@ from nova_desktop.execute.media import media_type
 from nova_desktop.execute.runs_outside import runs_outside
 from nova_desktop.execute.text import printable
 from nova_desktop.execute.workspace import MAX_PATH_BYTES, Staged
-from nova_desktop.hostfs import NameRules, collision_key, name_problem
+from nova_desktop.hostfs import (
+    NameRules,
+    NotARegularFile,
+    StillChanging,
+    TooLarge,
+    collision_key,
+    name_problem,
+)
 from nova_desktop.model import ChangeKind, ErrorInfo, FileChange, PathNote
 from nova_desktop.sandbox.runtime import WorkEntry
 from nova_desktop.sandbox.wasm.budget import BudgetExceeded, MemoryBudget
@@ -106,6 +113,19 @@ def make_plan(
         return _make_plan(staged, entries, left_out, only, rules, most_bytes, charge)
     except BudgetExceeded:
         return ChangePlan(error=_too_many())
+    except (OSError, RecursionError) as error:
+        # Files that lie on a disk, and a folder that cannot be listed: what is in it must not
+        # count as deleted.
+        return ChangePlan(error=_not_comparable(error))
+
+
+def _not_comparable(error: OSError | RecursionError) -> ErrorInfo:
+    reason = getattr(error, "strerror", "") or type(error).__name__
+    return ErrorInfo(
+        "apply.not_comparable",
+        f"What the program left cannot be read ({reason}); none of its changes are kept.",
+        "Let the program leave folders that can be read.",
+    )
 
 
 def _too_many() -> ErrorInfo:
@@ -148,9 +168,15 @@ def _make_plan(
             most_bytes += entry.size
             reason = f"its {entry.size:,} bytes are more than the run's memory limit"
             impossible.append(PathNote(entry.path, reason, "apply.too_large"))
-        elif (found := _compared(entry, before, staged)) is not None:
-            charge(_PLANNED_BYTES)
-            planned.append(found)
+        else:
+            try:
+                found = _compared(entry, before, staged)
+            except (OSError, NotARegularFile, StillChanging, TooLarge):
+                impossible.append(PathNote(entry.path, "it cannot be read", "apply.unreadable"))
+                found = None
+            if found is not None:
+                charge(_PLANNED_BYTES)
+                planned.append(found)
         if before is not None:
             kept.add(entry.path)
     for path, before in staged.items():

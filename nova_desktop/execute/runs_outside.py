@@ -31,6 +31,13 @@ _FOLDERS = {
     "systemd": "the system starts what lies there",
     "launchagents": "the system starts what lies there",
     "startup": "the desktop starts what lies there",
+    ".bzr": "Bazaar obeys it",
+    ".jj": "Jujutsu obeys it",
+    ".mvn": "maven obeys it",
+    ".gemini": "an AI assistant obeys it",
+    ".codex": "an AI assistant obeys it",
+    ".windsurf": "an AI assistant obeys it",
+    "__pycache__": "python runs it in the place of the source",
     "node_modules": "node runs its packages",
     "site-packages": "python runs its packages",
 }
@@ -62,12 +69,15 @@ _NAMES = {
     ".xinitrc": _SHELL,
     ".xsession": _SHELL,
     # git and editors
+    "head": "git takes its folder for a repository and obeys the configuration in it",
     ".gitconfig": "git obeys it",
     ".gitmodules": "git obeys it",
     ".gitattributes": "git obeys it",
     ".editorconfig": "editors obey it",
     ".vimrc": "the editor runs it",
     ".exrc": "the editor runs it",
+    ".nvimrc": "the editor runs it",
+    ".nvim.lua": "the editor runs it",
     ".emacs": "the editor runs it",
     ".dir-locals.el": "the editor runs it",
     # AI assistants
@@ -75,7 +85,9 @@ _NAMES = {
     "mcp.json": "an AI assistant starts what it names",
     "claude.md": "an AI assistant obeys it",
     "agents.md": "an AI assistant obeys it",
+    "gemini.md": "an AI assistant obeys it",
     ".cursorrules": "an AI assistant obeys it",
+    ".windsurfrules": "an AI assistant obeys it",
     # Python
     "pyvenv.cfg": "python obeys it",
     "conftest.py": "pytest runs it",
@@ -85,6 +97,13 @@ _NAMES = {
     "setup.cfg": _TOOL,
     "pyproject.toml": _TOOL,
     "tox.ini": _TOOL,
+    "pytest.ini": "pytest loads what it names",
+    "mypy.ini": "mypy loads what it names",
+    ".pylintrc": "pylint runs it",
+    "pylintrc": "pylint runs it",
+    ".coveragerc": "coverage loads what it names",
+    ".pdbrc": "the debugger runs it",
+    ".gdbinit": "the debugger runs it",
     "noxfile.py": _TOOL,
     "pip.conf": "pip obeys it",
     ".pypirc": "pip obeys it",
@@ -94,6 +113,7 @@ _NAMES = {
     ".npmrc": "npm obeys it",
     ".yarnrc": "yarn obeys it",
     ".yarnrc.yml": "yarn obeys it",
+    ".pnpmfile.cjs": "pnpm runs it",
     # build and delivery
     "makefile": "make runs it",
     "gnumakefile": "make runs it",
@@ -101,6 +121,17 @@ _NAMES = {
     "cmakelists.txt": "cmake runs it",
     "build.rs": "cargo runs it",
     "build.gradle": "gradle runs it",
+    "build.gradle.kts": "gradle runs it",
+    "settings.gradle": "gradle runs it",
+    "settings.gradle.kts": "gradle runs it",
+    "pom.xml": "maven obeys it",
+    "gemfile": "bundler runs it",
+    "containerfile": "podman runs it",
+    "latexmkrc": "latexmk runs it",
+    ".latexmkrc": "latexmk runs it",
+    ".rprofile": "R runs it at its start",
+    "mise.toml": "mise runs it",
+    ".mise.toml": "mise runs it",
     "rakefile": "rake runs it",
     "dockerfile": "docker runs it",
     "docker-compose.yml": "docker runs it",
@@ -123,8 +154,13 @@ _NAMES = {
 }
 
 _WINDOWS = "Windows runs it when it is opened"
+_NATIVE = "other programs load it as native code"
 _SUFFIXES = {
     ".pth": "python runs it at its start",
+    ".pyc": "python runs it in the place of the source",
+    ".pyd": _NATIVE,
+    ".so": _NATIVE,
+    ".dylib": _NATIVE,
     ".code-workspace": "the editor runs its tasks",
     ".desktop": "the desktop starts what it names",
     ".service": "the system starts what it names",
@@ -193,7 +229,13 @@ def _folder_reason(path: str) -> str:
     folder, _, name = path.rpartition("/")
     if folder and (reason := _folder_reason(folder)):
         return reason
-    return next((_FOLDERS[same] for same in _same_names(name) if same in _FOLDERS), "")
+    for same in _same_names(name):
+        if same in _FOLDERS:
+            return _FOLDERS[same]
+        # A bare repository; or the short name of .git, which some file systems hold as well.
+        if same.endswith(".git") or same == "git~1":
+            return _FOLDERS[".git"]
+    return ""
 
 
 def _same_names(part: str) -> tuple[str, ...]:

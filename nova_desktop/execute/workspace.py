@@ -245,6 +245,12 @@ class _Stager:
                     "Check the disk that it lies on, or name another folder.",
                 ) from error
         else:
+            if problem := name_problem(only, NameRules.POSIX):
+                raise WorkspaceError(
+                    "workspace.unusable",
+                    f"The file {printable(only)} cannot be used: {problem.reason}.",
+                    "Rename it, or give its folder.",
+                )
             state = root.state(only)
             if state is None:
                 raise WorkspaceError(

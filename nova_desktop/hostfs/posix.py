@@ -195,13 +195,13 @@ class Directory:
         try:
             status, own = os.fstat(old), os.fstat(descriptor)
             if (status.st_uid, status.st_gid) != (own.st_uid, own.st_gid):
-                with contextlib.suppress(PermissionError):
+                with contextlib.suppress(OSError):  # EPERM; EINVAL: an owner outside our namespace
                     os.fchown(descriptor, status.st_uid, status.st_gid)
             os.fchmod(descriptor, mode & 0o777)
             if sys.platform == "linux":
-                for attribute in os.listxattr(old):
+                for attribute in _attributes(old):
                     if attribute.startswith(_KEPT_ATTRIBUTES):
-                        with contextlib.suppress(PermissionError):
+                        with contextlib.suppress(OSError):
                             os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
         finally:
             os.close(old)
@@ -292,6 +292,14 @@ class Directory:
         elif libc.syncfs(self._descriptor) != 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
+
+
+def _attributes(descriptor: int) -> list[str]:
+    """Names of the extended attributes; none on a file system that has none (ENOTSUP)."""
+    try:
+        return os.listxattr(descriptor)
+    except OSError:
+        return []
 
 
 @cache

@@ -14,7 +14,9 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._event = threading.Event()
-        self._lock = threading.Lock()
+        # Reentrant: Ctrl-C is handled on the main thread, in the middle of whatever it does, and
+        # calls request() there.
+        self._lock = threading.RLock()
         self._callbacks: list[Callable[[], None]] = []
 
     @property
@@ -39,14 +41,20 @@ class Cancellation:
         Returns a function that takes the callback back.
         """
         with self._lock:
-            if not self._event.is_set():
-                self._callbacks.append(callback)
+            self._callbacks.append(callback)
+        # Looked at only now that it is on the list: a request may come between any two steps.
+        if self._event.is_set() and self._take(callback):
+            callback()
 
-                def forget() -> None:
-                    with self._lock:
-                        if callback in self._callbacks:
-                            self._callbacks.remove(callback)
+        def forget() -> None:
+            self._take(callback)
 
-                return forget
-        callback()
-        return lambda: None
+        return forget
+
+    def _take(self, callback: Callable[[], None]) -> bool:
+        """Take it off the list; False when it is not there any more."""
+        with self._lock:
+            if callback not in self._callbacks:
+                return False
+            self._callbacks.remove(callback)
+            return True

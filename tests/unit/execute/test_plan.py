@@ -262,3 +262,25 @@ def test_files_that_share_a_long_folder_are_compared_in_little_time() -> None:
     started = time.process_time()
     assert len(_plan({}, entries).changes) == 3000
     assert time.process_time() - started < 2.0  # 7 s when each folder is folded for each file
+
+
+def test_a_file_that_cannot_be_read_is_that_files_problem_alone() -> None:
+    class Unreadable(Entry):
+        def chunks(self) -> Iterator[bytes]:
+            raise PermissionError(13, "Permission denied")
+
+    staged = {"a": _file(b"1")}
+    plan = _plan(staged, [Unreadable("a", b"2", staged_as="a"), Entry("b", b"3")])
+    assert _withheld(plan) == {"a": "apply.unreadable"}
+    assert _kinds(plan) == [("b", "created")]
+
+
+def test_of_a_folder_that_cannot_be_listed_nothing_counts_as_deleted() -> None:
+    def entries() -> Iterator[Entry]:
+        yield Entry("d", is_directory=True, staged_as="d")
+        raise PermissionError(13, "Permission denied")
+
+    plan = _plan({"d": FOLDER, "d/a": _file(b"1")}, entries())
+    assert plan.changes == ()
+    assert plan.error is not None
+    assert plan.error.code == "apply.not_comparable"

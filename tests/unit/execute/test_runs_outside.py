@@ -46,6 +46,16 @@ from nova_desktop.execute.runs_outside import runs_outside
         "lib/site-packages/a/__init__.py",
         "node_modules/a/index.js",
         "CLAUDE.md",
+        "data/HEAD",
+        "mirror.git/config",
+        "mirror.git/hooks/post-receive",
+        "lib/__pycache__/x.cpython-313.pyc",
+        "json.so",
+        ".pdbrc",
+        ".gdbinit",
+        "pytest.ini",
+        ".pylintrc",
+        "build.gradle.kts",
     ],
 )
 def test_what_other_programs_obey_is_marked(path: str) -> None:
@@ -70,6 +80,8 @@ def test_what_other_programs_obey_is_marked(path: str) -> None:
         "run.bat:stream",
         "stream:run.bat",
         "a:b.desktop",
+        "GIT~1/hooks/x",
+        "data/head",
         "Package.JSON",
     ],
 )

@@ -215,6 +215,13 @@ def test_a_disk_that_fails_is_an_error(work: Path, monkeypatch: pytest.MonkeyPat
     assert "Input/output error" in error.message
 
 
+def test_a_single_file_whose_name_is_no_unicode_is_an_error(work: Path) -> None:
+    (work / "bad\udcff.txt").write_bytes(b"x")
+    error = _error(work / "bad\udcff.txt")
+    assert error.code == "workspace.unusable"
+    assert "bad\\xff.txt" in error.message
+
+
 def test_a_circle_of_links_is_an_error(work: Path) -> None:
     (work / "a").symlink_to("b")
     (work / "b").symlink_to("a")

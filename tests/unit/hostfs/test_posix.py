@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -295,6 +296,25 @@ def test_a_replacement_keeps_user_attributes_and_drops_capabilities(
     )
     assert os.getxattr(inside / name, "user.tag") == b"blue"
     assert "security.capability" not in os.listxattr(inside / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="only on Linux: extended attributes")
+def test_a_file_system_without_attributes_or_owners_takes_a_replacement_all_the_same(
+    directory: Directory, inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    (inside / "data").write_bytes(b"old")
+    monkeypatch.setattr(os, "listxattr", unsupported)
+    name, _ = directory.write_temporary(
+        [b"new"], mode=0o644, mtime_ns=0, replaces="data", flush=False
+    )
+    assert (inside / name).read_bytes() == b"new"
+    monkeypatch.setattr(os, "listxattr", lambda _: ["user.tag"])
+    monkeypatch.setattr(os, "getxattr", lambda *_: b"blue")
+    monkeypatch.setattr(os, "setxattr", unsupported)
+    directory.write_temporary([b"new"], mode=0o644, mtime_ns=0, replaces="data", flush=False)
 
 
 def test_a_failed_write_leaves_nothing_behind(directory: Directory, inside: Path) -> None:

@@ -75,3 +75,37 @@ def test_no_callback_is_lost_between_threads() -> None:
         cancellation.on_request(lambda calls=calls: calls.append(1))  # type: ignore[misc]
         requester.join()
         assert calls == [1]
+
+
+class _Interrupted:
+    """The lock of a cancellation, on a thread that Ctrl-C interrupts once it has it."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self._lock = cancellation._lock
+        self._cancellation: Cancellation | None = cancellation
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._cancellation is not None:
+            cancellation, self._cancellation = self._cancellation, None
+            cancellation.request()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def test_a_request_in_the_middle_of_listening_is_neither_a_deadlock_nor_lost() -> None:
+    """As a signal handler does it, on the thread that holds the lock."""
+    cancellation = Cancellation()
+    calls: list[int] = []
+
+    def listen() -> None:
+        cancellation._lock = _Interrupted(cancellation)  # type: ignore[assignment]
+        forget = cancellation.on_request(lambda: calls.append(1))
+        forget()
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert calls == [1]
