@@ -146,7 +146,12 @@ def _run_for_a_person(
     """Output as it comes, the question, and a short report on stderr."""
     cancellation = Cancellation()
     progress = terminal.ProgressLine()
-    output = terminal.LiveOutput(raw=raw, cancellation=cancellation, progress=progress)
+    output = terminal.LiveOutput(
+        raw=raw,
+        cancellation=cancellation,
+        progress=progress,
+        patience_s=request.limits.timeout_s,
+    )
     place = "" if request.workspace is None else str(request.workspace.path)
 
     def quiet() -> None:

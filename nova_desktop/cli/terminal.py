@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import select
 import sys
 import threading
 import time
@@ -13,6 +14,8 @@ from typing import IO, TextIO
 
 from nova_desktop.cli.foreign_text import TerminalFilter, escape_line
 from nova_desktop.model import Cancellation, Stream
+
+_ROOM_POLL_S = 0.05
 
 
 def prepare_streams() -> None:
@@ -140,11 +143,21 @@ class LiveOutput:
 
     On a terminal it is filtered (``foreign_text``), unless ``raw``; into a file or a pipe go
     the program's own bytes. When the reader of our stdout is gone (``| head``), the run is asked
-    to stop, as the system would stop a native program.
+    to stop, as the system would stop a native program. A reader that only does not read (a
+    pager, a terminal that is held with Ctrl-S) is waited for, but neither past a request to stop
+    nor longer than ``patience_s`` in all: a run's deadline is not looked at in here.
     """
 
-    def __init__(self, *, raw: bool, cancellation: Cancellation, progress: ProgressLine) -> None:
+    def __init__(
+        self,
+        *,
+        raw: bool,
+        cancellation: Cancellation,
+        progress: ProgressLine,
+        patience_s: float = float("inf"),
+    ) -> None:
         self._cancellation = cancellation
+        self._patience_s = patience_s
         self._progress = progress
         self._streams = {Stream.STDOUT: sys.stdout, Stream.STDERR: sys.stderr}
         self._filters = {
@@ -174,14 +187,36 @@ class LiveOutput:
             self._write(Stream.STDERR, "\n")
 
     def _write(self, stream: Stream, content: str | bytes) -> None:
+        if self.broken or not content:
+            return
         ours = self._streams[stream]
         try:
-            if isinstance(content, str):
-                ours.write(content)
-            else:
-                ours.buffer.write(content)
             ours.flush()
+            if sys.platform == "win32":  # where one cannot ask whether there is room
+                if isinstance(content, str):
+                    ours.write(content)
+                else:
+                    ours.buffer.write(content)
+                ours.flush()
+            elif isinstance(content, str):
+                self._write_patiently(ours, content.encode(ours.encoding, "backslashreplace"))
+            else:
+                self._write_patiently(ours, content)
         except OSError:
             # The reader is gone (EPIPE) or the disk is full: nobody sees what comes now.
             self.broken = True
             self._cancellation.request()
+
+    def _write_patiently(self, ours: TextIO, content: bytes) -> None:
+        """Write as long as there is room; after too long a wait what is left is dropped."""
+        descriptor = ours.fileno()
+        # What fits once there is room at all: PIPE_BUF of a pipe, less of a terminal.
+        most = 256 if is_terminal(ours) else 4096
+        left = memoryview(content)
+        while left:
+            while not select.select([], [descriptor], [], _ROOM_POLL_S)[1]:
+                self._patience_s -= _ROOM_POLL_S
+                if self._cancellation.requested or self._patience_s <= 0:
+                    self.broken = True
+                    return
+            left = left[os.write(descriptor, left[:most]) :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -64,6 +65,29 @@ def test_closed_streams_do_not_stop_a_run(tmp_path: Path) -> None:
     shell = ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *words]
     assert subprocess.run(shell, cwd=ROOT, timeout=60, check=False).returncode == 0
     assert (work / "done").exists()
+
+
+@pytest.mark.security
+@pytest.mark.skipif(os.name != "posix", reason="only on POSIX: a pipe can be asked for room")
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_reader_that_does_not_read_holds_up_neither_the_deadline_nor_ctrl_c(
+    tmp_path: Path, interrupted: bool
+) -> None:
+    program = tmp_path / "talk.py"
+    program.write_text("print('begun', flush=True)\nwhile True:\n    print('line' * 1000)\n")
+    words = command("run", str(program), "--timeout", "60" if interrupted else "2")
+    with subprocess.Popen(
+        words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.read(5) == b"begun"
+            if interrupted:
+                time.sleep(0.5)
+                process.send_signal(signal.SIGINT)
+            assert process.wait(20) == (130 if interrupted else 5)
+        finally:
+            process.kill()
 
 
 def test_a_reader_that_goes_away_ends_the_run_quietly(tmp_path: Path) -> None:
