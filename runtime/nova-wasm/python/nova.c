@@ -147,6 +147,73 @@ static void prepare_python(void) {
     PyGC_Collect();
 }
 
+/* --- immortality: counting references would write to every page that is only read --- */
+
+static struct {
+    PyObject **items;
+    size_t count, room;
+} to_visit;
+
+static void push(PyObject *object) {
+    if (to_visit.count == to_visit.room) {
+        to_visit.room = to_visit.room ? 2 * to_visit.room : 1 << 16;
+        to_visit.items = realloc(to_visit.items, to_visit.room * sizeof *to_visit.items);
+        if (!to_visit.items) give_up("immortality", "out of memory");
+    }
+    to_visit.items[to_visit.count++] = object;
+}
+
+static int make_immortal(PyObject *object, void *unused) {
+    (void)unused;
+    /* Not a bytearray: the prelude keeps one to be freed when memory runs out. */
+    if (!object || _Py_IsImmortal(object) || PyByteArray_Check(object)) return 0;
+    object->ob_refcnt = _Py_IMMORTAL_REFCNT;
+    push(object);
+    return 0;
+}
+
+/* Code objects are not containers to the collector. */
+static void visit_code(PyCodeObject *code) {
+    PyObject *parts[] = {
+        code->co_consts,  code->co_names,    code->co_localsplusnames, code->co_localspluskinds,
+        code->co_name,    code->co_qualname, code->co_filename,        code->co_linetable,
+        code->co_exceptiontable,
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) make_immortal(parts[i], NULL);
+    PyObject **constants = ((PyTupleObject *)code->co_consts)->ob_item;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++)
+        make_immortal(constants[i], NULL);
+}
+
+static void visit(PyObject *object) {
+    if (PyCode_Check(object)) visit_code((PyCodeObject *)object);
+    else if (Py_TYPE(object)->tp_traverse)
+        Py_TYPE(object)->tp_traverse(object, make_immortal, NULL);
+}
+
+/* All that the snapshot knows lives as long as the run: an immortal object's reference count is
+ * never written, so its page stays shared with the image instead of being copied. */
+static void keep_for_ever(void) {
+    PyObject *gc = PyImport_ImportModule("gc");
+    PyObject *done = gc ? PyObject_CallMethod(gc, "unfreeze", NULL) : NULL;
+    Py_XDECREF(done);
+    PyObject *tracked = gc ? PyObject_CallMethod(gc, "get_objects", NULL) : NULL;
+    if (!tracked) give_up("immortality", NULL);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tracked); i++) {
+        PyObject *object = PyList_GET_ITEM(tracked, i);
+        make_immortal(object, NULL);
+        visit(object); /* also those that were immortal before */
+        while (to_visit.count) visit(to_visit.items[--to_visit.count]);
+    }
+    Py_DECREF(tracked);
+    free(to_visit.items);
+    to_visit.items = NULL;
+    to_visit.room = 0;
+    done = PyObject_CallMethod(gc, "freeze", NULL);
+    Py_XDECREF(done);
+    Py_DECREF(gc);
+}
+
 static int host_entropy(sqlite3_vfs *vfs, int length, char *out) {
     (void)vfs;
     for (int done = 0; done < length; done += ENTROPY_PIECE) {
@@ -172,6 +239,7 @@ static void prepare_sqlite(void) {
 NOVA_EXPORT(nova_init) void nova_init(void) {
     start_interpreter();
     prepare_python();
+    keep_for_ever();
     prepare_sqlite();
     __wasilibc_deinitialize_environ();
     nova_clear_free_memory();
