@@ -51,6 +51,8 @@ def exit_code_of(result: ExecutionResult, *, wanted: Collection[str] = ()) -> in
     be told or written.
     """
     code = OF_STATUS[result.status]
+    if code == OK and result.error is not None and result.error.code == "run.stopped":
+        return STOPPED  # between the program's end and the writing
     if code == OK and (
         result.error is not None or any(note.path in wanted for note in result.withheld)
     ):

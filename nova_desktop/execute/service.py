@@ -261,11 +261,14 @@ class _Run:
         self, workspace: HostWorkspace | None, plan: ChangePlan, approve: ApproveCallback | None
     ) -> Applied:
         unwritten = Applied(withheld=plan.withheld, error=plan.error)
-        # A run that its owner stopped is half done: she is not asked to write its halves.
-        if workspace is None or approve is None or self.cancellation.requested:
+        if workspace is None or approve is None or not plan.planned:
             return unwritten
-        if not plan.planned:
-            return unwritten
+        # A run that its owner stopped is half done: she is not asked to write its halves. If the
+        # program was over by then, only this error tells it from one with nothing to write.
+        if self.cancellation.requested:
+            return Applied(
+                withheld=plan.withheld, error=_stopped("before its changes were written")
+            )
         answer = approve(plan)
         if isinstance(answer, bool):
             if not answer:
@@ -309,10 +312,14 @@ class _Run:
         return ExecutionResult(
             status=Status.STOPPED,
             exit_code=None,
-            error=ErrorInfo("run.stopped", "The run was stopped while its files were read.", ""),
+            error=_stopped("while its files were read"),
             runtime=str(self.name),
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
+
+
+def _stopped(when: str) -> ErrorInfo:
+    return ErrorInfo("run.stopped", f"The run was stopped {when}.")
 
 
 def _contents(plan: ChangePlan, files: WorkFiles) -> Mapping[str, bytes]:

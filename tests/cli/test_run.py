@@ -430,6 +430,8 @@ def test_a_program_that_ended_well_without_its_changes_is_no_success(
     ended = nova("run", str(program))
     assert ended.code == 3
     assert "Too many names." in ended.stderr
+    engine.behaviour = lambda run: finished(error=ErrorInfo("run.stopped", "Stopped."))
+    assert nova("run", str(program)).code == 130
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,21 @@ def test_nothing_is_written_without_being_asked_for(work: Path) -> None:
     assert (work / "a.txt").read_bytes() == b"old"
 
 
+def test_stopped_between_the_programs_end_and_the_question_is_told(work: Path) -> None:
+    """Not to be taken for a run that had nothing to write."""
+    cancellation = Cancellation()
+
+    def on_progress(what: str, _done: int, _total: int) -> None:
+        if what.startswith("Comparing"):
+            cancellation.request()
+
+    call = {"approve": _yes, "cancellation": cancellation, "on_progress": on_progress}
+    result = _run(_change, workspace=Workspace(path=work), call=call)
+    assert (result.status, result.written) == (Status.FINISHED, ())
+    assert result.error is not None
+    assert result.error.code == "run.stopped"
+
+
 def test_what_the_owner_approves_is_written(work: Path) -> None:
     seen: list[ChangePlan] = []
 
