@@ -74,6 +74,12 @@ class ForbiddenFolders:
                 return f"{folder} holds keys, private profiles or the system's own state"
         return ""
 
+    def missing_below(self, resolved: Path) -> list[str]:
+        """Paths below this folder where our own folders will be, and are not yet: a program that
+        made them first would choose what we find there."""
+        own = [folder.resolve() for folder in self._own_folders if not os.path.lexists(folder)]
+        return [f.relative_to(resolved).as_posix() for f in own if f.is_relative_to(resolved)]
+
     def forbids_subfolder(self, identity: Identity) -> bool:
         """Whether a folder met while staging is one of these."""
         return identity in self._trees or identity in self._whole

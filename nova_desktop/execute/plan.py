@@ -7,6 +7,7 @@ that was written again with the same bytes is no change.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nova_desktop.execute.media import media_type
-from nova_desktop.execute.runs_outside import runs_outside
+from nova_desktop.execute.runs_outside import obeyed_place, runs_outside
 from nova_desktop.execute.text import printable
 from nova_desktop.execute.workspace import MAX_PATH_BYTES, Staged
 from nova_desktop.hostfs import (
@@ -99,6 +100,7 @@ def make_plan(
     rules: NameRules = NameRules.POSIX,
     most_bytes: int,
     budget: MemoryBudget | None = None,
+    place: Sequence[str] = (),
 ) -> ChangePlan:
     """Compare what was staged with what the guest left.
 
@@ -107,16 +109,31 @@ def make_plan(
     new content at most, together; only files with holes can pass the run's memory budget, and
     a hole of a terabyte costs its maker nothing. ``budget``: the run's, which the plan is charged
     to; a guest can nest folders so that each of its many files has a path of kilobytes.
+    ``place``: parts of the workspace's own path, which may be a folder that others obey.
     """
     charge = (budget or MemoryBudget(sys.maxsize)).charge
     try:
-        return _make_plan(staged, entries, left_out, only, rules, most_bytes, charge)
+        plan = _make_plan(staged, entries, left_out, only, rules, most_bytes, charge)
     except BudgetExceeded:
         return ChangePlan(error=_too_many())
     except (OSError, RecursionError) as error:
         # Files that lie on a disk, and a folder that cannot be listed: what is in it must not
         # count as deleted.
         return ChangePlan(error=_not_comparable(error))
+    reason = obeyed_place(place)
+    return _all_marked(plan, reason) if reason else plan
+
+
+def _all_marked(plan: ChangePlan, reason: str) -> ChangePlan:
+    marked = (
+        dataclasses.replace(
+            item,
+            change=dataclasses.replace(item.change, runs_outside=True),
+            runs_outside_reason=item.runs_outside_reason or reason,
+        )
+        for item in plan.planned
+    )
+    return dataclasses.replace(plan, planned=tuple(marked))
 
 
 def _not_comparable(error: OSError | RecursionError) -> ErrorInfo:

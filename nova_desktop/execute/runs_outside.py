@@ -8,6 +8,7 @@ owner names them one by one.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from nova_desktop.hostfs import collision_key
 
@@ -41,6 +42,12 @@ _FOLDERS = {
     "node_modules": "node runs its packages",
     "site-packages": "python runs its packages",
 }
+
+_OBEYED_INSIDE = frozenset(
+    [".git", ".hg", ".svn", ".husky", ".vscode", ".devcontainer", ".github", ".gitlab", ".circleci"]
+)
+"""Folders that hold nothing else: what is written in them is marked also when the workspace is
+one of them or lies in one."""
 
 _SHELL = "a shell runs it at its start"
 _TOOL = "a tool runs or obeys it"
@@ -218,6 +225,15 @@ def runs_outside(path: str, *, new_execute_bit: bool = False) -> str:
         dot = name.rfind(".")
         if dot >= 0 and name[dot:] in _SUFFIXES:
             return _SUFFIXES[name[dot:]]
+    return ""
+
+
+def obeyed_place(folder: Iterable[str]) -> str:
+    """Why other programs obey whatever lies in a workspace, given the parts of its path."""
+    for part in folder:
+        for same in _same_names(part):
+            if same in _OBEYED_INSIDE:
+                return _FOLDERS[same]
     return ""
 
 

@@ -255,6 +255,7 @@ class _Run:
             rules=NameRules.of_this_system(),
             most_bytes=self.request.limits.memory_bytes,
             budget=budget,
+            place=() if workspace is None else workspace.folder.parts,
         )
 
     def _apply(

@@ -140,6 +140,11 @@ class HostWorkspace:
             ) from error
         return cls(resolved, directory, None if kind is FileKind.DIRECTORY else resolved.name)
 
+    @property
+    def folder(self) -> Path:
+        """The path of ``directory``."""
+        return self.path if self.only is None else self.path.parent
+
     def close(self) -> None:
         self.directory.close()
 
@@ -233,6 +238,8 @@ class _Stager:
         only = self._workspace.only
         root = self._workspace.directory
         if only is None:
+            for missing in self._forbidden.missing_below(self._workspace.path):
+                self._leave_out((), missing, "left_out.forbidden", "it will hold Nova's own state")
             try:
                 self._count(root, ())
             except PermissionError:

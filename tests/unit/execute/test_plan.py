@@ -284,3 +284,15 @@ def test_of_a_folder_that_cannot_be_listed_nothing_counts_as_deleted() -> None:
     assert plan.changes == ()
     assert plan.error is not None
     assert plan.error.code == "apply.not_comparable"
+
+
+@pytest.mark.security
+@pytest.mark.parametrize("place", [("/", "repo", ".git"), ("/", "repo", ".GIT", "hooks")])
+def test_everything_in_a_folder_that_others_obey_is_marked(place: tuple[str, ...]) -> None:
+    staged = {"config": _file(b"1"), "x": _file(b"2")}
+    entries = [Entry("config", b"2", staged_as="config"), Entry("new", is_directory=True)]
+    plan = make_plan(staged, entries, most_bytes=MIB, place=place)
+    assert [note.path for note in plan.needs_naming] == ["config", "new", "x"]
+    assert all(change.runs_outside for change in plan.changes)
+    elsewhere = make_plan(staged, entries, most_bytes=MIB, place=("/", "startup", "repo"))
+    assert elsewhere.needs_naming == ()

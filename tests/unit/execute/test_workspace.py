@@ -222,6 +222,12 @@ def test_a_single_file_whose_name_is_no_unicode_is_an_error(work: Path) -> None:
     assert "bad\\xff.txt" in error.message
 
 
+@pytest.mark.security
+def test_the_place_of_our_own_folders_is_taken_before_they_exist(work: Path) -> None:
+    staging, _ = _stage(work, own_folders=(work / "in" / "data", work.parent / "elsewhere"))
+    assert _left_out(staging) == {"in/data": "left_out.forbidden"}
+
+
 def test_a_circle_of_links_is_an_error(work: Path) -> None:
     (work / "a").symlink_to("b")
     (work / "b").symlink_to("a")
