@@ -58,6 +58,8 @@ class Consent:
         """What to type next time, when nothing was written for want of an answer."""
         if self.asked or self._write is Write.NO:
             return ""
+        if self._write is Write.YES and self._place:
+            return "what must be named is only written where somebody can be asked: --write ask"
         if not self._place:
             return "the program had no folder of yours; name one with --work DIR"
         return "nobody can be asked here; add --write yes to write the changes"

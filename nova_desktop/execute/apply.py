@@ -8,7 +8,8 @@ In this order, because each step may fail and what came before must then be harm
 3. each temporary file changes places with the owner's in one step, after a last look that this
    is still the one that was staged; what comes out is looked at as well, and put back if
    another program changed it in the last moment;
-4. what the guest deleted is set aside, looked at and deleted, files before their folders;
+4. what the guest deleted is set aside, looked at and deleted, files before their folders; what
+   it moved is deleted only when its new place was written;
 5. a file that becomes a folder, or the reverse, comes last: it cannot be one step.
 
 No room in step 1 undoes step 1 and writes nothing. A problem with one file is that file's
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -93,6 +94,8 @@ class _Applier:
     _prepared: list[_Prepared] = field(default_factory=list)
     _made: list[tuple[str, ...]] = field(default_factory=list)
     _parent: tuple[tuple[str, ...], Directory] | None = None
+    _moved: dict[str, str] = field(default_factory=dict)
+    """Old path to new one of files that the guest renamed."""
 
     def run(self, plan: ChangePlan, chosen: Collection[str] | None) -> Applied:
         for note in plan.withheld:
@@ -101,6 +104,7 @@ class _Applier:
         retyped = _retyped(todo)
         usual = [item for item in todo if not _is_under(item.change.path, retyped)]
         late = [item for item in todo if _is_under(item.change.path, retyped)]
+        self._moved = _moved(plan.planned, {item.change.path for item in late})
         try:
             try:
                 self._prepare(usual)
@@ -257,9 +261,13 @@ class _Applier:
 
     def _delete(self, todo: list[Planned]) -> None:
         deletions = [item for item in todo if item.change.kind is ChangeKind.DELETED]
+        written = set(self.written)
         # Reversed: what is in a folder sorts behind it and must go first.
         for item in reversed(deletions):
             with self._each(item):
+                moved_to = self._moved.get(item.change.path)
+                if moved_to is not None and moved_to not in written:
+                    raise _Withheld("apply.moved", f"it was moved to {moved_to}, not written")
                 self._delete_one(item)
         for item in todo:
             if item.only_mode_changes:
@@ -427,6 +435,17 @@ def _retyped(todo: list[Planned]) -> frozenset[str]:
         for item in todo
         if item.change.kind is ChangeKind.CREATED and item.change.path in deleted
     )
+
+
+def _moved(planned: Sequence[Planned], late: set[str]) -> dict[str, str]:
+    """Where the content of renamed files is, but for what is written last."""
+    return {
+        item.after.staged_as: item.change.path
+        for item in planned
+        if item.after is not None
+        and item.after.staged_as not in {None, item.change.path}
+        and item.change.path not in late
+    }
 
 
 def _is_under(path: str, roots: frozenset[str]) -> bool:

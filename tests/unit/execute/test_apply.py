@@ -19,6 +19,8 @@ from nova_desktop.execute.workspace import HostWorkspace, stage_folder
 from nova_desktop.hostfs.posix import Directory
 from nova_desktop.model import MIB, Cancellation
 from nova_desktop.sandbox.unconfined import LocalFiles
+from nova_desktop.sandbox.wasm.budget import MemoryBudget
+from nova_desktop.sandbox.wasm.memfs import MemoryFileSystem
 from tests.ordinary_user import run_as_ordinary_user
 
 Act = Callable[[], object]
@@ -635,3 +637,33 @@ def test_room_for_all_is_checked_before_the_first_file_changes() -> None:
     printed = _on_a_full_disk(script + round_trip + _SHOW).splitlines()
     assert printed[0].startswith("apply.no_room ()")
     assert printed[1] == "[('old', 1000)]"
+
+
+@pytest.mark.security
+@pytest.mark.parametrize(
+    ("new_name", "left", "codes"),
+    [
+        ("notes.exe", "notes.txt", {"notes.exe": "apply.runs_outside", "notes.txt": "apply.moved"}),
+        ("moved.txt", "moved.txt", {}),
+    ],
+)
+def test_what_was_moved_to_a_place_that_is_not_written_stays(
+    work: Path, new_name: str, left: str, codes: dict[str, str]
+) -> None:
+    (work / "notes.txt").write_bytes(b"all I have")
+    files = MemoryFileSystem(MemoryBudget(100 * MIB))
+    forbidden = ForbiddenFolders()
+    with HostWorkspace.open(work, forbidden) as opened:
+        staging = stage_folder(
+            opened,
+            files,
+            room_bytes=100 * MIB,
+            forbidden=forbidden,
+            cancellation=Cancellation(),
+        )
+        old = files.lookup(files.work, b"notes.txt")
+        files.rename(old, files.lookup(files.work, new_name.encode()))
+        plan = make_plan(staging.entries, files.walk(), most_bytes=MIB)
+        applied = apply_plan(plan, opened.directory, None)
+    assert _tree(work) == {left: b"all I have"}
+    assert _codes(applied) == codes
