@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from nova_desktop.cli import terminal
 from nova_desktop.cli.exit_codes import INTERNAL, OK, STOPPED
+from nova_desktop.cli.foreign_text import escape
 from nova_desktop.cli.quick import quick_options
 from nova_desktop.cli.running import run_program
 from nova_desktop.cli.summary import error_lines
@@ -78,7 +79,7 @@ def _bug(error: Exception) -> ErrorInfo:
     if os.environ.get(DEBUG_VARIABLE) == "1":
         import traceback
 
-        traceback.print_exc()
+        sys.stderr.write(escape(traceback.format_exc()))
     return ErrorInfo(
         "internal.bug",
         f"This is a fault of Nova, not of your program: {type(error).__name__}: {error}",

@@ -166,6 +166,7 @@ _SUFFIXES = {
     ".pth": "python runs it at its start",
     ".pyc": "python runs it in the place of the source",
     ".pyd": _NATIVE,
+    ".cwasm": _NATIVE,
     ".so": _NATIVE,
     ".dylib": _NATIVE,
     ".code-workspace": "the editor runs its tasks",

@@ -43,8 +43,9 @@ from nova_desktop.sandbox.wasm.memfs_nodes import OBJECT_BYTES
 if TYPE_CHECKING:
     from nova_desktop.hostfs.posix import Directory
 
-ENTRY_BYTES = 2 * OBJECT_BYTES + 256
-"""What the memory budget charges for a file and its (longest) name, besides the content."""
+ENTRY_BYTES = 2 * OBJECT_BYTES + 256 + 512
+"""What the memory budget charges for a file and its (longest) name, besides the content, and
+for comparing it after the run."""
 GUEST_BYTES = 32 * MIB
 """Room that an interpreter needs before it can do anything with the files."""
 MAX_DEPTH = 63

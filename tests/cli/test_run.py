@@ -459,7 +459,7 @@ def test_our_own_fault_is_one_paragraph_without_a_traceback(
     engine: FakeEngine, nova: Nova, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def behaviour(run: FakeRun) -> ExecutionResult:
-        raise ZeroDivisionError("oops")
+        raise ZeroDivisionError("oops \x1b[2J")
 
     engine.behaviour = behaviour
     ended = nova("run", str(program))
@@ -467,7 +467,9 @@ def test_our_own_fault_is_one_paragraph_without_a_traceback(
     assert "internal.bug" in ended.stderr
     assert "Traceback" not in ended.stderr
     monkeypatch.setenv("NOVA_DEBUG", "1")
-    assert "Traceback" in nova("run", str(program)).stderr
+    ended = nova("run", str(program))
+    assert "Traceback" in ended.stderr
+    assert "\x1b" not in ended.stderr  # what a guest or a file name put into the message
 
 
 # Bad programs
