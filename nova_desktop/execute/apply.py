@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -91,7 +92,7 @@ class _Applier:
     progress: ProgressCallback | None
     written: list[str] = field(default_factory=list)
     withheld: dict[str, PathNote] = field(default_factory=dict)
-    _prepared: list[_Prepared] = field(default_factory=list)
+    _prepared: deque[_Prepared] = field(default_factory=deque)
     _made: list[tuple[str, ...]] = field(default_factory=list)
     _parent: tuple[tuple[str, ...], Directory] | None = None
     _moved: dict[str, str] = field(default_factory=dict)
@@ -229,7 +230,7 @@ class _Applier:
                 self._commit_one(prepared)
             if prepared.item.change.path in self.withheld:
                 self._discard(prepared)
-            self._prepared.pop(0)
+            self._prepared.popleft()
 
     def _commit_one(self, prepared: _Prepared) -> None:
         item = prepared.item
@@ -253,7 +254,10 @@ class _Applier:
             return
         replaced = parent.state(temporary)
         if replaced is None or not replaced.same_data(now):
-            parent.exchange(temporary, name)
+            try:
+                parent.exchange(temporary, name)
+            except FileNotFoundError:  # ours was removed again: then nothing is in its way
+                parent.create_from(temporary, name)
             raise _Withheld("apply.conflict", "another program changed it meanwhile")
         parent.remove_file(temporary)
 
@@ -293,7 +297,11 @@ class _Applier:
         aside = parent.set_aside(name)
         there = parent.state(aside)
         if now is None or there is None or not there.same_data(now):
-            parent.create_from(aside, name)
+            try:
+                parent.create_from(aside, name)
+            except FileExistsError:  # a third version: both are kept
+                reason = f"other programs changed it twice meanwhile; one version is now {aside}"
+                raise _Withheld("apply.conflict", reason) from None
             raise _Withheld("apply.conflict", "another program changed it meanwhile")
         parent.remove_file(aside)
 

@@ -214,6 +214,50 @@ def test_a_change_between_the_last_look_and_the_deletion_wins(
 
 
 @pytest.mark.security
+def test_what_changed_before_and_is_deleted_after_the_exchange_comes_back(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a").write_bytes(b"old")
+    real = Directory.exchange
+    calls: list[str] = []
+
+    def exchange(directory: Directory, temporary: str, name: str) -> bool:
+        calls.append(name)
+        if len(calls) == 1:
+            (work / "a").write_bytes(b"owner's")
+            done = real(directory, temporary, name)
+            (work / "a").unlink()
+            return done
+        return real(directory, temporary, name)
+
+    monkeypatch.setattr(Directory, "exchange", exchange)
+    assert _codes(_run(work, _edit)) == {"a": "apply.conflict"}
+    assert _tree(work) == {"a": b"owner's"}
+
+
+@pytest.mark.security
+def test_of_two_changes_around_a_deletion_both_are_kept_and_named(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "a").write_bytes(b"old")
+    real = Directory.set_aside
+
+    def set_aside(directory: Directory, name: str) -> str:
+        (work / "a").write_bytes(b"second")
+        aside = real(directory, name)
+        (work / "a").write_bytes(b"third")
+        return aside
+
+    monkeypatch.setattr(Directory, "set_aside", set_aside)
+    applied = _run(work, lambda copy: (copy / "a").unlink())
+    (note,) = applied.withheld
+    assert note.code == "apply.conflict"
+    (kept,) = (path for path in work.iterdir() if path.name != "a")
+    assert kept.name in note.reason
+    assert (kept.read_bytes(), (work / "a").read_bytes()) == (b"second", b"third")
+
+
+@pytest.mark.security
 def test_a_change_of_equal_size_with_its_time_set_back_is_a_conflict(work: Path) -> None:
     (work / "a").write_bytes(b"old")
     before = (work / "a").stat()
