@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -54,6 +55,8 @@ class Build:
     """One build in one working folder; each method of ``STEPS`` can be repeated."""
 
     def __init__(self, work: Path, archives: Path, dist: Path, variant: Variant) -> None:
+        if not re.fullmatch(r"[\w/.+-]+", str(work.resolve()), re.ASCII):
+            raise BuildError(f"configure and make cannot build in {work}: choose plain --work")
         work.mkdir(parents=True, exist_ok=True)
         self.toolchain = Toolchain(work.resolve())
         self.archives = archives.resolve()
