@@ -23,7 +23,15 @@ _UNSAFE: Final = re.compile(
     "\U000e0000-\U000e007f"  # tags: text no human sees and a language model reads
     "]"
 )
-_UNSAFE_IN_A_LINE: Final = re.compile(f"[\t\n]|{_UNSAFE.pattern}")
+_UNSAFE_IN_A_LINE: Final = re.compile(
+    "[\t\n"
+    # Nothing to see: "re\u200bport" reads "report". Joiners that scripts and emoji need pass.
+    "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
+    "\U000e0100-\U000e01ef"
+    # Ours begins each line of foreign words. A long name wraps, and could go on with a false line.
+    "\u2502"
+    f"]|{_UNSAFE.pattern}"
+)
 
 _SGR: Final = re.compile(r"\x1b\[([0-9;:]*)m")
 # A colour needs at most "\x1b[38:2:255:255:255;48:2:255:255:255m"; no longer tail is held back.

@@ -139,3 +139,13 @@ def test_nothing_but_colours_line_ends_and_tabs_survives(parts: list[str]) -> No
 def test_a_name_stays_on_one_line_and_shows_no_colour() -> None:
     assert escape_line("a\nb\tc\x1b[31md\udcff") == "a\\nb\\tc\\x1b[31md\\udcff"
     assert escape("a\nb\x1b[31m") == "a\nb\\x1b[31m"
+
+
+@pytest.mark.security
+def test_a_name_can_neither_hide_a_character_nor_begin_a_line_of_ours() -> None:
+    assert escape_line("re\u200bport\ufeff\u3164") == "re\\u200bport\\ufeff\\u3164"
+    assert (
+        escape_line("a" + " " * 60 + "│ deleted  taxes")
+        == "a" + " " * 60 + "\\u2502 deleted  taxes"
+    )
+    assert escape_line("नमस्\u200dते 👩\u200d💻 ❤\ufe0f") == "नमस्\u200dते 👩\u200d💻 ❤\ufe0f"

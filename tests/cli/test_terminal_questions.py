@@ -86,7 +86,7 @@ def test_the_same_line_typed_after_the_question_is_an_answer(start: Start) -> No
 def test_a_hostile_name_stays_one_quoted_line_in_the_question(start: Start) -> None:
     terminal = start("evil")
     before = terminal.read_until(QUESTION)
-    assert "a\\u202egpj.exe\\n│ ok\\x1b[2J" in before
+    assert "a\\u202egpj.exe\\n\\u2502 ok\\x1b[2J" in before
     assert "\u202e" not in before
     assert "\x1b[2J" not in before
     assert re.search(r"^│ created .*a\\u202e", before, re.MULTILINE)
