@@ -153,6 +153,21 @@ for at in range(0, 200 << 20, 4096): os.pwrite(f, b"x", at)
 """,
     ),
     _a(
+        "tears-holes-into-the-heap-of-the-host",
+        f"""
+import os
+flags = os.O_RDWR | os.O_CREAT; written = 0
+keep, drop, big = (os.open(f"@SCRATCH@/{{n}}", flags) for n in ("keep", "drop", "big"))
+try:
+    for n in range(40_000): os.pwrite(drop if n % 16 else keep, b"x", (n + 1) * 65536)
+except OSError: pass
+os.ftruncate(drop, 0)
+while written < 160 << 20: written += os.pwrite(big, b"y" * 65536, written)
+{SHOW}
+""",
+        limits=Limits(timeout_s=10.0, memory_bytes=160 * MIB),
+    ),
+    _a(
         "keeps-unlinked-files",
         f"""
 import os

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nova_desktop.sandbox.wasm.host_heap import GIVE_BACK_EVERY_BYTES, give_back
+
 
 class BudgetExceeded(Exception):
     """A charge was refused; nothing was charged."""
@@ -16,7 +18,7 @@ class MemoryBudget:
     the room that is left for it after each charge, so that the store's limit follows.
     """
 
-    __slots__ = ("_guest_bytes", "_on_change", "charged", "exceeded", "total")
+    __slots__ = ("_freed", "_guest_bytes", "_on_change", "charged", "exceeded", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -24,6 +26,7 @@ class MemoryBudget:
         """Bytes held outside the guest's memory."""
         self.exceeded = False
         """True once any charge was refused."""
+        self._freed = 0
         self._guest_bytes: Callable[[], int] = lambda: 0
         self._on_change: Callable[[int], None] = lambda _room: None
 
@@ -45,5 +48,14 @@ class MemoryBudget:
         self._on_change(self.total - self.charged)
 
     def release(self, size: int) -> None:
+        """Take back a charge; what it was for is freed by now."""
         self.charged -= size
+        self.freed(size)
         self._on_change(self.total - self.charged)
+
+    def freed(self, size: int) -> None:
+        """So many bytes went back to the allocator, which must not sit on them."""
+        self._freed += size
+        if self._freed >= GIVE_BACK_EVERY_BYTES:
+            self._freed = 0
+            give_back()

@@ -264,6 +264,7 @@ class RegularFile(Node):
         grown = bytearray(self._capacity(index, chunk, needed))
         if chunk is not None:
             grown[: len(chunk)] = chunk
+            self._budget.freed(len(chunk))
         elif self._base_end > index * CHUNK_BYTES:
             shown = self._piece(index, 0, min(self._base_end - index * CHUNK_BYTES, CHUNK_BYTES))
             grown[: len(shown)] = shown
