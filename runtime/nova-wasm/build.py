@@ -172,7 +172,7 @@ class Build:
 
     def _run_native(self, *command: Path) -> None:
         self.toolchain.run(
-            [self.toolchain.work / "native" / "python", "-I", "-S", *command],
+            [self.toolchain.work / "native" / "python", *native.OPTIONS, *command],
             # It is not installed: this is where its own library lies.
             directory=self.toolchain.work / "native",
         )

@@ -89,7 +89,10 @@ def main() -> None:
         fetch(read_wheels(), options.wheels)
     except PackError as error:
         sys.exit(f"pack.py: {error}")
-    command = [options.native, "-I", "-S", HERE / "archive.py", options.wheels]
+    # Without cached modules of its own: they would decide which strings are interned, and so
+    # the marshalled form of equal strings.
+    command = [options.native, "-I", "-S", "-B", "-X", "pycache_prefix=/nonexistent"]
+    command += [HERE / "archive.py", options.wheels]
     command += [options.out, options.list, options.licences]
     subprocess.run(command, check=True)
 

@@ -13,6 +13,11 @@ from recipe.libraries import ZLIB_FILES
 from recipe.sources import PYTHON, ZLIB
 from recipe.toolchain import Toolchain
 
+OPTIONS = ("-I", "-S", "-B", "-X", "pycache_prefix=/nonexistent")
+"""How it is started to write archives: with its own library compiled from source each time.
+Which strings are interned, and with it the marshalled form of the same strings in other modules,
+depends on whether a module of the compiling process came from a cache."""
+
 MODULES = """\
 *static*
 _struct _struct.c
