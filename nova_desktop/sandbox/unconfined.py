@@ -12,6 +12,7 @@ import os
 import selectors
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -134,9 +135,19 @@ class LocalFiles:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # The program may have taken permissions away from itself; what cannot be removed is a
-        # private folder in the system's temporary one.
+        _open_up(self._base)
         shutil.rmtree(self._base, ignore_errors=True)
+
+
+def _open_up(base: Path) -> None:
+    """Give back the permissions that the program took from its folders: this is a copy of the
+    owner's files, and it must not stay behind because it cannot be listed.
+    """
+    for folder, names, _ in os.walk(base):  # top down: a folder is listed after its turn here
+        for name in names:
+            path = Path(folder, name)
+            if not path.is_symlink():
+                path.chmod(stat.S_IRWXU)
 
 
 class LocalRuntime:

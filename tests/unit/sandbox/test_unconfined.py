@@ -25,6 +25,7 @@ from nova_desktop.model import (
 from nova_desktop.sandbox.unconfined import LocalFiles, LocalRuntime
 from nova_desktop.sandbox.wasm.budget import MemoryBudget
 from nova_desktop.sandbox.wasm.program import GuestOutcome, GuestProgram
+from tests.ordinary_user import run_as_ordinary_user
 
 if os.name != "posix":
     pytest.skip("only on POSIX: the local runtime needs process groups", allow_module_level=True)
@@ -271,3 +272,25 @@ def test_runs_leave_no_descriptors_behind() -> None:
     for _ in range(3):
         _run("pass")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_that_its_program_closed_is_removed_all_the_same(tmp_path: Path) -> None:
+    code = """
+def left_behind(prepared):
+    files = LocalFiles()
+    inner = files.root / "closed" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "copy.txt").write_text("the owner's")
+    os.symlink("/", files.root / "closed" / "link")
+    inner.chmod(0)
+    inner.parent.chmod(0)
+    if prepared:
+        files.__exit__(None, None, None)
+    else:
+        shutil.rmtree(files.root.parent, ignore_errors=True)
+    return files.root.parent.exists()
+print(left_behind(False), left_behind(True))
+"""
+    imports = "import os, shutil\nfrom nova_desktop.sandbox.unconfined import LocalFiles\n"
+    # First the control: without permissions given back, the copy stays.
+    assert run_as_ordinary_user(tmp_path, imports, code) == "True False\n"
