@@ -144,7 +144,11 @@ class WasmRuntime:
         run = _Run(
             guest=guest,
             program=program,
-            request=_request(program, self.guests.time_zone(program.timezone)),
+            request=_request(
+                program,
+                self.guests.time_zone(program.timezone),
+                work_empty=not files.work.entries,
+            ),
             files=files,
             limits=limits,
             budget=budget,
@@ -314,7 +318,7 @@ def _arguments(program: GuestProgram) -> tuple[str, ...]:
     return (program.entry.removeprefix("/work/"), *program.arguments)
 
 
-def _request(program: GuestProgram, tzif: bytes) -> bytes:
+def _request(program: GuestProgram, tzif: bytes, *, work_empty: bool) -> bytes:
     """The bytes for ``nova_run``; ``runtime/nova-wasm/README.md`` describes them.
 
     Raises:
@@ -337,6 +341,7 @@ def _request(program: GuestProgram, tzif: bytes) -> bytes:
             "source_bytes": len(source),
             "tzif_bytes": len(tzif),
             "stdin": program.stdin is not None,
+            "work_empty": work_empty,
         }
     ).encode()
     return b"".join((_U32.pack(len(header)), header, source, tzif))

@@ -289,6 +289,18 @@ void *reallocarray(void *p, size_t count, size_t each) {
 
 size_t malloc_usable_size(void *p) { return p ? size_of(block_of(p)) - 4 : 0; }
 
+void nova_close_holes(void) {
+    for (unsigned bin = 0; bin < BINS; bin++)
+        for (block *b = bin_first[bin], *following; b; b = following) {
+            following = b->next_free;
+            if (size_of(b) >= PAGE) continue;
+            bin_remove(b);
+            memset(payload(b), 0, size_of(b) - HEADER);
+            b->head |= IN_USE;
+            next(b)->head |= PREVIOUS_IN_USE;
+        }
+}
+
 void nova_clear_free_memory(void) {
     for (unsigned bin = 0; bin < BINS; bin++)
         for (block *b = bin_first[bin]; b; b = b->next_free)

@@ -22,6 +22,11 @@ NOVA_IMPORT(report) extern void nova_host_report(const void *json, uint32_t leng
  * copied. */
 void nova_set_timezone(const uint8_t *tzif, size_t tzif_bytes);
 
+/* alloc.c: gives up every free block below 64 KiB between those in use. What a run allocates then
+ * lies together, on pages of its own, instead of in the gaps of pages that it would otherwise
+ * share with the image; each page written is a copy that the run waits for. */
+void nova_close_holes(void);
+
 /* alloc.c: clears all free memory, so that a snapshot carries no stale bytes. */
 void nova_clear_free_memory(void);
 

@@ -335,5 +335,6 @@ NOVA_EXPORT(nova_init) void nova_init(void)
     sealed = true;
     reserve = malloc(64 * 1024);
     JS_RunGC(runtime);
+    nova_close_holes();
     nova_clear_free_memory();
 }

@@ -214,6 +214,23 @@ static void keep_for_ever(void) {
     Py_DECREF(gc);
 }
 
+/* As nova_close_holes, for CPython's small objects: use up each size's half-filled pools, so that
+ * the first object of a run begins a new one. A pool's header begins with its count of blocks in
+ * use (struct pool_header of pycore_obmalloc.h). */
+static void close_pools(void) {
+    enum { STEP = 8, LARGEST = 512, POOL = 16384 };
+    for (size_t size = STEP; size <= LARGEST; size += STEP)
+        for (;;) {
+            char *object = PyObject_Malloc(size);
+            if (!object) give_up("close_pools", "out of memory");
+            memset(object, 0, size);
+            const uint32_t *pool = (const uint32_t *)((uintptr_t)object & ~(uintptr_t)(POOL - 1));
+            if (*pool > 1) continue;
+            PyObject_Free(object);
+            break;
+        }
+}
+
 static int host_entropy(sqlite3_vfs *vfs, int length, char *out) {
     (void)vfs;
     for (int done = 0; done < length; done += ENTROPY_PIECE) {
@@ -242,6 +259,8 @@ NOVA_EXPORT(nova_init) void nova_init(void) {
     keep_for_ever();
     prepare_sqlite();
     __wasilibc_deinitialize_environ();
+    close_pools();
+    nova_close_holes();
     nova_clear_free_memory();
 }
 

@@ -77,7 +77,8 @@ def request_for(source: str) -> bytes:
     text = source.encode()
     header = (
         '{"name": "warmup.py", "entry": null, "argv": ["warmup.py"], "tz": "UTC", '
-        f'"source_bytes": {len(text)}, "tzif_bytes": 0, "stdin": false}}'
+        f'"source_bytes": {len(text)}, "tzif_bytes": 0, "stdin": false, '
+        '"work_empty": false}'
     ).encode()
     return struct.pack("<I", len(header)) + header + text
 

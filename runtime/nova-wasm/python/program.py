@@ -84,15 +84,15 @@ def begin(request: bytes) -> CodeType:
     main.__annotations__ = {}
     if header["entry"] is None:
         source = request[source_start:source_end].decode("utf-8", "replace")
-        return _from_text(main, header["name"], source)
+        return _from_text(main, header["name"], source, header["work_empty"])
     return _from_file(main, header["entry"])
 
 
-def _from_text(main: ModuleType, name: str, source: str) -> CodeType:
+def _from_text(main: ModuleType, name: str, source: str, work_empty: bool) -> CodeType:
     source = source.removeprefix("\ufeff")
     namespace = vars(main)
     namespace["__loader__"] = _TextLoader(name, source)
-    _use_folder("" if name.startswith("<") else WORK)
+    _use_folder("" if name.startswith("<") else WORK, is_empty=work_empty)
     if name != STDIN_NAME:
         namespace["__file__"] = name
         namespace["__cached__"] = None
@@ -101,11 +101,13 @@ def _from_text(main: ModuleType, name: str, source: str) -> CodeType:
     return _compile(source, name)
 
 
-def _use_folder(folder: str) -> None:
+def _use_folder(folder: str, *, is_empty: bool = False) -> None:
     """Search ``folder`` first. A module in it comes before the library's of the same name; one
     that is preloaded has to be forgotten for that, since ``import`` would not search for it.
     """
     sys.path.insert(0, folder)
+    if is_empty:
+        return  # listing it would cost a short run four host calls
     try:
         entries = frozenset(os.listdir(folder or WORK))
     except OSError:

@@ -120,6 +120,7 @@ def _request(source: bytes) -> bytes:
             "source_bytes": len(source),
             "tzif_bytes": 0,
             "stdin": False,
+            "work_empty": True,
         }
     ).encode()
     return struct.pack("<I", len(header)) + header + source

@@ -107,6 +107,7 @@ def test_guest_receives_the_request_of_the_agreed_form(start: Start) -> None:
         "source_bytes": len(rest),
         "tzif_bytes": 0,
         "stdin": True,
+        "work_empty": True,
     }
     assert rest.decode() == "print('ä')"
     assert (outcome.status, outcome.exit_code, outcome.error) == (Status.FINISHED, 0, None)
