@@ -394,7 +394,8 @@ import resource
 from pathlib import Path
 from nova_desktop.model import Cancellation, Language, Limits, RuntimeUnavailable
 from nova_desktop.sandbox.wasm import GuestProgram, MemoryBudget, WasmRuntime
-runtime = WasmRuntime(dist=Path({str(tmp_path)!r}), cache=Path({str(tmp_path / "c")!r}))
+runtime = WasmRuntime(dist=Path({str(tmp_path)!r}), cache=Path({str(tmp_path / "c")!r}),
+                      workers=1)
 budget = MemoryBudget(1 << 29)
 def run():
     return runtime.run(GuestProgram(language=Language.PYTHON, source=""),
@@ -444,7 +445,8 @@ import threading, time
 from pathlib import Path
 from nova_desktop.model import Cancellation, Language, Limits
 from nova_desktop.sandbox.wasm import GuestProgram, MemoryBudget, WasmRuntime
-runtime = WasmRuntime(dist=Path({str(tmp_path)!r}), cache=Path({str(tmp_path / "c")!r}))
+runtime = WasmRuntime(dist=Path({str(tmp_path)!r}), cache=Path({str(tmp_path / "c")!r}),
+                      workers=1)
 def spin():
     budget = MemoryBudget(1 << 29)
     runtime.run(GuestProgram(language=Language.PYTHON, source=""),
