@@ -123,6 +123,8 @@ def _language(named: str | None, path: Path | None) -> Language:
             ) from None
     if path is not None and (known := LANGUAGE_OF_SUFFIX.get(path.suffix.lower())):
         return known
+    if path is not None:
+        read_program(path)  # a folder, or a name that is not there, is what is wrong first
     what = "A program from standard input" if path is None else f"The name {path.name!r}"
     raise InvalidRequest(
         "request.language_not_named",

@@ -298,3 +298,14 @@ def test_prompt_is_ten_lines_a_model_can_use(nova: Nova) -> None:
     assert len(ended.stdout.splitlines()) == 10
     assert "numpy" in ended.stdout
     assert "/work" in ended.stdout
+
+
+def test_what_is_wrong_with_the_file_comes_before_its_language(nova: Nova, tmp_path: Path) -> None:
+    folder = nova("run", str(tmp_path))
+    assert (folder.code, "program.is_a_folder" in folder.stderr) == (2, True), folder.stderr
+    missing = nova("run", str(tmp_path / "nowhere"))
+    assert (missing.code, "program.not_found" in missing.stderr) == (2, True), missing.stderr
+    readable = tmp_path / "nameless"
+    readable.write_text("print(1)")
+    unnamed = nova("run", str(readable))
+    assert (unnamed.code, "request.language_not_named" in unnamed.stderr) == (2, True)

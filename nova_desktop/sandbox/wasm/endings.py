@@ -93,8 +93,8 @@ def _out_of_memory(code: int | None, limits: Limits) -> Ending:
         code,
         _error(
             "run.out_of_memory",
-            f"The program needed more than its memory limit of {limits.memory_bytes // MIB} MiB, "
-            "which its memory, its files and its kept output share.",
+            f"The program needed more than its memory limit of {limits.memory_bytes / MIB:.4g} MiB,"
+            " which its memory, its files and its kept output share.",
             limit="memory",
         ),
     )
