@@ -363,7 +363,8 @@ def test_json_is_one_document_and_nothing_else(
     [
         (["run", "missing.py", "--json"], "program.not_found", 2),
         (["run", "--json", "--nonsense"], "request.usage", 2),
-        (["run", "x.rb", "--json"], "request.language_not_named", 2),
+        (["run", "x.rb", "--json"], "program.not_found", 2),
+        (["run", "-", "--json"], "request.language_not_named", 2),
         (["run", "x.py", "-l", "ruby", "--json"], "request.unknown_language", 2),
         (["run", "-", "-l", "python", "--runtime", "vm", "--json"], "request.unknown_runtime", 2),
         (["run", "-", "-l", "python", "--memory", "0", "--json"], "request.bad_limit", 2),
