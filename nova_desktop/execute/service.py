@@ -7,7 +7,7 @@ request that cannot be carried out raises; a run that has begun always has a res
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ from nova_desktop.model import (
     Stream,
 )
 from nova_desktop.policy import build_guest_env
-from nova_desktop.sandbox.runtime import Runtime, WorkFiles
+from nova_desktop.sandbox.runtime import Runtime, WorkEntry, WorkFiles
 from nova_desktop.sandbox.wasm.budget import MemoryBudget
 from nova_desktop.sandbox.wasm.program import GuestOutcome, GuestProgram
 from nova_desktop.settings import RuntimeSettings
@@ -245,18 +245,30 @@ class _Run:
         wanted = self.request.workspace
         if wanted is not None and wanted.read_only:
             return ChangePlan()
+        # A run that was stopped keeps what it wrote so far; a stop from here on is another one.
+        entries = files.walk() if self.cancellation.requested else self._until_stopped(files)
         if self.progress is not None:
             self.progress("Comparing files", 0, 0)
-        return make_plan(
-            staging.entries,
-            files.walk(),
-            left_out=staging.left_out,
-            only=None if workspace is None else workspace.only,
-            rules=NameRules.of_this_system(),
-            most_bytes=self.request.limits.memory_bytes,
-            budget=budget,
-            place=() if workspace is None else workspace.folder.parts,
-        )
+        try:
+            return make_plan(
+                staging.entries,
+                entries,
+                left_out=staging.left_out,
+                only=None if workspace is None else workspace.only,
+                rules=NameRules.of_this_system(),
+                most_bytes=self.request.limits.memory_bytes,
+                budget=budget,
+                place=() if workspace is None else workspace.folder.parts,
+            )
+        except _ComparingStopped:
+            return ChangePlan(error=_stopped("while its files were compared"))
+
+    def _until_stopped(self, files: WorkFiles) -> Iterator[WorkEntry]:
+        """A guest may leave a hundred thousand files: seconds of work after its deadline."""
+        for entry in files.walk():
+            if self.cancellation.requested:
+                raise _ComparingStopped
+            yield entry
 
     def _apply(
         self, workspace: HostWorkspace | None, plan: ChangePlan, approve: ApproveCallback | None
@@ -317,6 +329,10 @@ class _Run:
             runtime=str(self.name),
             sandboxed=self.name is not RuntimeName.LOCAL,
         )
+
+
+class _ComparingStopped(Exception):
+    pass
 
 
 def _stopped(when: str) -> ErrorInfo:

@@ -172,6 +172,30 @@ def test_whatever_the_status_output_and_files_so_far_are_kept(work: Path, status
     assert result.written == ("a.txt", "report.csv")
 
 
+@pytest.mark.parametrize("stopped_during_the_run", [True, False])
+def test_comparing_many_files_can_be_stopped(work: Path, stopped_during_the_run: bool) -> None:
+    """The control is a run that was stopped before: what it wrote is compared to the end."""
+    cancellation = Cancellation()
+
+    def guest(copy: Path) -> GuestOutcome | None:
+        _change(copy)
+        if not stopped_during_the_run:
+            return None
+        cancellation.request()
+        return _outcome(Status.STOPPED, exit_code=None)
+
+    def on_progress(what: str, _done: int, _total: int) -> None:
+        if what.startswith("Comparing"):
+            cancellation.request()
+
+    call = {"cancellation": cancellation, "on_progress": on_progress}
+    result = _run(guest, workspace=Workspace(path=work), call=call)
+    assert len(result.files) == (3 if stopped_during_the_run else 0)
+    if not stopped_during_the_run:
+        assert result.error is not None
+        assert result.error.code == "run.stopped"
+
+
 def test_a_run_that_its_owner_stopped_is_not_written(work: Path) -> None:
     cancellation = Cancellation()
 
