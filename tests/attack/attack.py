@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import Any
 
 from nova_desktop.model import MIB, Language, Limits, Status
 
@@ -37,6 +38,12 @@ ENDED = frozenset({Status.TIMED_OUT})
 STARVED = frozenset({Status.FINISHED, Status.FAILED, Status.OUT_OF_MEMORY, Status.TIMED_OUT})
 
 
+SHOW = 'print("REA" "CHED")'
+"""Prints the mark, in Python."""
+
+JS = {"language": Language.JAVASCRIPT}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
     name: str
@@ -53,3 +60,14 @@ class Attack:
     files: dict[str, bytes] = field(default_factory=dict)
     denied: str = ""
     """An operation that must be found in the result's ``denied``."""
+
+
+class Group:
+    """Makes the attacks of one group; ``defaults`` are what they share."""
+
+    def __init__(self, name: str, **defaults: Any) -> None:
+        self.name = name
+        self._defaults = defaults
+
+    def __call__(self, name: str, source: str, **more: Any) -> Attack:
+        return Attack(name=name, group=self.name, source=source, **{**self._defaults, **more})

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from nova_desktop.model import Language, Status
-from tests.attack.attack import ENDED, SHORT, Attack, Control
+from nova_desktop.model import Status
+from tests.attack.attack import ENDED, JS, SHORT, Control, Group
 
+_a = Group("endless", limits=SHORT, statuses=ENDED, control=Control.STILL_RUNNING)
 
-def _a(name: str, source: str, **more: object) -> Attack:
-    settings: dict[str, object] = {
-        "limits": SHORT,
-        "statuses": ENDED,
-        "control": Control.STILL_RUNNING,
-        **more,
-    }
-    return Attack(name=name, group="endless", source=source, **settings)  # type: ignore[arg-type]
-
-
-JS = {"language": Language.JAVASCRIPT}
 
 ATTACKS = [
     _a("loops-in-bytecode", "while True: pass"),

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from nova_desktop.model import Language
-from tests.attack.attack import Attack
+from tests.attack.attack import JS, SHOW, Group
 
-SHOW = 'print("REA" "CHED")'
-JS = {"language": Language.JAVASCRIPT}
-
-
-def _a(name: str, source: str, **more: object) -> Attack:
-    return Attack(name=name, group="host paths", source=source, **more)  # type: ignore[arg-type]
+_a = Group("host paths")
 
 
 ATTACKS = [

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from tests.attack.attack import Attack
+from tests.attack.attack import SHOW, Group
 
-SHOW = 'print("REA" "CHED")'
-
-
-def _a(name: str, source: str, **more: object) -> Attack:
-    return Attack(name=name, group="links", source=source, **more)  # type: ignore[arg-type]
+_a = Group("links")
 
 
 ATTACKS = [

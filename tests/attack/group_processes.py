@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from nova_desktop.model import Language, Status
-from tests.attack.attack import COPED, Attack, Control
+from nova_desktop.model import Status
+from tests.attack.attack import COPED, JS, SHOW, Control, Group
 
-SHOW = 'print("REA" "CHED")'
-JS = {"language": Language.JAVASCRIPT}
 CRASH = COPED | {Status.LIMIT}
 
 
-def _a(name: str, source: str, **more: object) -> Attack:
-    return Attack(name=name, group="processes", source=source, **more)  # type: ignore[arg-type]
+_a = Group("processes")
 
 
 ATTACKS = [

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from nova_desktop.model import MIB, Language, Limits, Status
-from tests.attack.attack import COPED, Attack, Control
+from nova_desktop.model import MIB, Limits, Status
+from tests.attack.attack import COPED, JS, Control, Group
 
 DEEP = COPED | {Status.LIMIT, Status.OUT_OF_MEMORY, Status.TIMED_OUT}
 
 
-def _a(name: str, source: str, **more: object) -> Attack:
-    settings: dict[str, object] = {
-        "statuses": DEEP,
-        "limits": Limits(timeout_s=5.0, memory_bytes=256 * MIB),
-        "control": Control.CRASHES,
-        **more,
-    }
-    return Attack(name=name, group="recursion", source=source, **settings)  # type: ignore[arg-type]
+_a = Group(
+    "recursion",
+    statuses=DEEP,
+    limits=Limits(timeout_s=5.0, memory_bytes=256 * MIB),
+    control=Control.CRASHES,
+)
 
-
-JS = {"language": Language.JAVASCRIPT}
 
 ATTACKS = [
     _a(

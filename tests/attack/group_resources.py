@@ -6,22 +6,17 @@ produced more than twice that, so the control needs little of the machine that r
 
 from __future__ import annotations
 
-from nova_desktop.model import MIB, Language, Limits, Status
-from tests.attack.attack import STARVED, Attack, Control
+from nova_desktop.model import MIB, Limits, Status
+from tests.attack.attack import JS, SHOW, STARVED, Control, Group
 
-SHOW = 'print("REA" "CHED")'
 FLOOD = Limits(
     timeout_s=3.0, memory_bytes=96 * MIB, output_bytes=1 * MIB, output_total_bytes=16 * MIB
 )
 ANY = STARVED | {Status.LIMIT}
 
 
-def _a(name: str, source: str, **more: object) -> Attack:
-    settings: dict[str, object] = {"limits": FLOOD, "statuses": ANY, **more}
-    return Attack(name=name, group="resources", source=source, **settings)  # type: ignore[arg-type]
+_a = Group("resources", limits=FLOOD, statuses=ANY)
 
-
-JS = {"language": Language.JAVASCRIPT}
 
 ATTACKS = [
     # memory of the interpreter

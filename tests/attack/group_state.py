@@ -5,26 +5,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nova_desktop.model import Language
-from tests.attack.attack import Attack, Control
+from tests.attack.attack import JS, SHOW, Attack, Control, Group
 
 PROBE = "\n# --- probe ---\n"
 JS_PROBE = "\n// --- probe ---\n"
 
 
-def _a(name: str, plant: str, probe: str, **more: object) -> Attack:
+_group = Group("state", control=Control.SAME_RUN)
+
+
+def _a(name: str, plant: str, probe: str, **more: Any) -> Attack:
     mark = JS_PROBE if more.get("language") is Language.JAVASCRIPT else PROBE
-    return Attack(
-        name=name,
-        group="state",
-        source=plant + mark + probe,
-        control=Control.SAME_RUN,
-        **more,  # type: ignore[arg-type]
-    )
+    return _group(name, plant + mark + probe, **more)
 
-
-SHOW = 'print("REA" "CHED")'
-JS = {"language": Language.JAVASCRIPT}
 
 ATTACKS = [
     _a(
